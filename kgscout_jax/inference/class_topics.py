@@ -31,6 +31,7 @@ _CALLED = re.compile(r"\s+(?:(?:called|named)\s+)?[\"'\u201c\u2018]?", re.I)
 """Between a class and the name of what is of it."""
 _SUBJECT = re.compile(r"(?:which|what|how many)\s+(?:\w+\s+){1,2}", re.I)
 """What stands before a verb."""
+_POSSESSIVE = re.compile(r"\b(?:her|his|its|their)\s+$")
 _AT = re.compile(r"\s+(?:at|in|on|for|with|to|through|by)\s+(?:the\s+)?", re.I)
 
 
@@ -153,13 +154,19 @@ def without_own_classes(
         before = question[: link.start].casefold()
         return _SORT.search(before) is not None and is_class(graph, link.entity)
 
+    def is_possessed(link: Link) -> bool:
+        """That "who sold Ann her phone" asks for no list of phones."""
+        before = question[: link.start].casefold()
+        return (
+            _POSSESSIVE.search(before) is not None
+            and question[link.start : link.stop].islower()
+            and any(not is_class(graph, other.entity) for other in links)
+            and is_class(graph, link.entity)
+        )
+
     if len(links) < 2:
         return [*links]
+    rules = (is_own, is_part, is_held, is_sorted, is_verb, is_possessed)
     return [
-        link
-        for link in links
-        if not any(
-            is_left_out(link)
-            for is_left_out in (is_own, is_part, is_held, is_sorted, is_verb)
-        )
+        link for link in links if not any(is_left_out(link) for is_left_out in rules)
     ]

@@ -318,6 +318,9 @@ def _chosen(
     """What passes of the entities with values; None where values disagree."""
     # Songs are compared by their duration, and one is called as an album with a length.
     least = FEW * max((len(group) for _, group in groups), default=0)
+    if asked.word.of_age:  # a rock is as old as its age, whenever it was named
+        aged = [each for each in groups if "age" in measured_keys(each[0].relation)]
+        groups = [each for each in aged if len(each[1]) >= least] or groups
     found: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for attribute, group in groups:
         if len(group) < least:

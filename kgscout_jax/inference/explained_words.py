@@ -35,7 +35,7 @@ from kgscout_jax.text.value_words import (
     with_release,
     word_key,
 )
-from kgscout_jax.text.values import is_year
+from kgscout_jax.text.values import CURRENCIES, is_year
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 from kgscout_jax.types import display_name
 
@@ -44,8 +44,11 @@ _FILLERS = frozenset(
     "got gets take takes took taking made our we here everyone everybody anyone "
     "anybody".split()
 )
+_MONEY = frozenset("money cash capital funding".split())
 _WHOLE = re.compile(r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$")
 """What may say of which graph a question is: "the oldest book in the library"."""
+_TAKES_TO = re.compile(r"\btakes? (?:the )?(?:\w+est|(?:most|least) time)( to [a-z]+)")
+"""What is done in the time that is compared: "takes the longest to make"."""
 _OF_ALL = re.compile(r"(?:out )?of (?:all )?(?:the|our) ([a-z]+)\b\W", re.IGNORECASE)
 """What is compared, at the beginning: "of all the towns, which is the largest"."""
 
@@ -88,6 +91,8 @@ def unexplained_words(
     none = frozenset[str]()
     if whole and not _is_said(whole[1], graph):
         text = text[: whole.start()]
+    if done := _TAKES_TO.search(text):
+        text = text[: done.start(1)] + text[done.end(1) :]
     return [
         word
         for word in WORD.findall(text)
@@ -152,7 +157,8 @@ def counted_units(
 ) -> frozenset[str]:
     """The key of what is counted by values that another word names: "sold 9 copies".
 
-    None where the graph has an entity or a relation of this name.
+    Or that says their unit: "enrolled the most patients" by "512 patients". None where
+    the graph has an entity or a relation of this name.
     """
     behind = text[asked.start :].casefold()
     if asked.word.of_amount:
@@ -161,12 +167,20 @@ def counted_units(
         places = [behind.find(each) + len(each) for each in asked.limits[:1]]
         found = re.match(r" ([a-z]+)", behind[places[0] :]) if places else None
     noun = found[1] if found else ""
+    if noun and all(_is_unit(noun, a.unit) for a in attributes):
+        return frozenset((word_key(noun),))
     if singular_form(noun) == noun or _is_said(noun, graph):
         return frozenset()
     nouns = {*map(word_key, compared_nouns(text, asked)), word_key(noun)}
     others = asked.words - nouns
     named = all(not others.isdisjoint(relation_keys(a.relation)) for a in attributes)
     return frozenset((word_key(noun),)) if named else frozenset()
+
+
+def _is_unit(noun: str, unit: str) -> bool:
+    """Whether a noun says in what values are: patients, or money where that is $."""
+    is_money = noun in _MONEY and len(unit) == 1 and unit in CURRENCIES
+    return is_money or (unit != "" and base_noun(noun) == base_noun(unit))
 
 
 def kind_text(text: str, asked: ValueQuestion, keys: frozenset[str]) -> str:

@@ -49,7 +49,9 @@ def read_flag(
         return None
     heads, tails = found.nodes.T
     of_class = np.array([is_class_relation(each) for each in relations], bool)
-    is_own_class = of_class[found.relation_index] & (heads == found.topics[0])
+    # What is flagged may be a row of the topic: "has Ann a greenhouse on her plot".
+    rows = np.append(heads[tails == found.topics[0]], found.topics[0])
+    is_own_class = of_class[found.relation_index] & np.isin(heads, rows)
     classes = [class_noun(nodes[int(i)]) for i in tails[is_own_class]]
 
     def says_class(word: str) -> bool:
@@ -60,6 +62,7 @@ def read_flag(
         slots = np.flatnonzero(found.relation_index == index)
         values = [nodes[int(i)].casefold() for i in tails[slots]]
         own = slots[heads[slots] == found.topics[0]]
+        own = own if len(own) else slots[np.isin(heads[slots], rows)]
         said = {nodes[int(i)].casefold() for i in tails[own]}
         rest = without_flag(question, relations[index])
         forms = relation_forms(relations[index])

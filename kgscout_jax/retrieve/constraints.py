@@ -43,31 +43,36 @@ from kgscout_jax.retrieve.named_relations import (
     way_logits,
 )
 from kgscout_jax.retrieve.node_classes import numbered_nodes, unasked_classes
-from kgscout_jax.retrieve.record_nodes import record_nodes
+from kgscout_jax.retrieve.record_nodes import leads_to, record_nodes
 from kgscout_jax.retrieve.shared_nodes import (
     are_of_class,
+    called_shared_nodes,
     neighbours,
     shared_nodes,
     ways_to_mentions,
 )
 from kgscout_jax.retrieve.stated_nodes import (
     compared_nodes,
+    lacks_attribute,
     lacks_relation,
     stated_ends,
     stated_nodes,
 )
-from kgscout_jax.retrieve.unsaid_steps import unsaid_steps
+from kgscout_jax.retrieve.unsaid_steps import KNOWN_DOUBT, unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
-from kgscout_jax.text.asked_kind import TOPIC, question_tokens
+from kgscout_jax.text.asked_kind import TOPIC, asked_kind, question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL, base_noun
 from kgscout_jax.text.linearize import relation_phrase
 from kgscout_jax.text.media_files import asks_for_media, media_files
+from kgscout_jax.text.negation import has_negating_word
 from kgscout_jax.text.question_noun import OF, noun_of_topic, qualifies_plural
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_sentence, last_word, relation_words
 from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_question import ValueQuestion, value_question
+from kgscout_jax.text.words import question_words
 
 ANSWER_SPREAD = 0.05
 """Share of their distances in logits that nodes keep that are answers together."""
@@ -303,7 +308,12 @@ def question_constraints(
         start = np.zeros(v, bool)
         start[around.starts] = True
         beside = neighbours(start, around) & kind.called
-        if called is not None and not ((called & ~kind.wrong) | beside).any():
+        if (
+            called is not None
+            and not (
+                (called & (kind.called if kind.guessed else ~kind.wrong)) | beside
+            ).any()
+        ):
             kind = kind.without(called)
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     if flags is not None and (possible & flags.holders).any():
@@ -332,6 +342,11 @@ def question_constraints(
             shared, stated = of_records
         if shared is None:
             shared = shared_nodes(around, unnamed, possible)
+            if shared is not None and kind is not None:
+                stated = _called_shared(
+                    question, topics, around, unnamed, shared, kind.called
+                )
+                shared = shared if stated is None else stated
         if shared is None:
             shared = stated = stated_nodes(ends, around, possible & ~unnamed)
         if shared is None and any(ends) and unnamed.any():
@@ -386,6 +401,10 @@ def question_constraints(
         near = ways.steps == 1
     if one_clause:
         unsaid = unsaid_steps(question, topics, relations, ends, around, ways, unnamed)
+    asked = asked_kind(question, topics)
+    open_ = one_clause and stated is None and explained is None
+    if open_ and asked and lacks_attribute(asked.nouns, around, unnamed):
+        unsaid = np.full(v, KNOWN_DOUBT, np.float32)
     if explained is not None:
         chain = explained
         near = None if near is None else near & ~explained
@@ -431,6 +450,35 @@ def _names_another(
     plain = _VAGUE_VERBS.sub(" ", question)
     said = named_relations(plain, [*topics, *noun], relations).named
     return bool(np.delete(said & ~implied, relation).any())
+
+
+def _called_shared(
+    question: str,
+    topics: Sequence[str],
+    around: LocalGraph,
+    unnamed: Bool[np.ndarray, "v"],
+    shared: Bool[np.ndarray, "v"],
+    called: Bool[np.ndarray, "v"],
+) -> Bool[np.ndarray, "v"] | None:
+    """What several topics surely have in common, see ``called_shared_nodes``.
+
+    Only where at most one word of the question is a condition that nothing here says.
+    """
+    asked = asked_kind(question, topics)
+    if asked is None or not asked.nouns or has_negating_word(question):
+        return None
+    nouns = {word for noun in asked.nouns for word in noun.split()}
+    words = [word.text for word in question_words(question, topics)]
+    forms = frozenset[str]().union(*map(relation_forms, around.relations))
+    unknown = [
+        word
+        for word in words
+        if base_noun(word) not in nouns and word_forms(word).isdisjoint(forms)
+    ]
+    if len(unknown) > 1:
+        return None
+    leading = np.array([leads_to(each, asked.nouns) for each in around.relations], bool)
+    return called_shared_nodes(shared, around, unnamed, called, leading)
 
 
 def _says_rank(relation: str, words: Sequence[str]) -> bool:

@@ -24,9 +24,19 @@ from kgscout_jax.text.relation_phrases import word_forms
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
-_NOT = frozenset(("not", "non", "isn", "aren"))
-_PASSED = frozenset("t currently yet in on at".split())
+_NOT = frozenset("not non isn aren no without neither nor don doesn".split())
+_PASSED = frozenset("t currently yet in on at a an any have has".split())
 """Words between "not" and a flag."""
+
+
+_POINTING = frozenset("the our my this your".split())
+"""Words before what is no flag: "in the collection"."""
+_BEFORE = r"(?:(?:but )?(?:not |non-|no |without |neither |nor ))?(?:(?:a|an|any) )?"
+_LEFT = re.compile(
+    r"(?:\s(?:that|which|with|have|has|both|and|but|or))*\s(?:with|have|has|both|and)\W*$",
+    re.IGNORECASE,
+)
+"""What is left at the end without its flags: "which rooms have both and"."""
 
 
 class FlagNodes(NamedTuple):
@@ -81,11 +91,14 @@ def without_flag(question: str, relation: str) -> str:
 
     >>> without_flag("Which non-vegan dishes are hot?", "is_vegan")
     'Which dishes are hot?'
+    >>> without_flag(without_flag("Which have both a bar and a bath", "bar"), "bath")
+    'Which are there?'
     """
     said = r"s?\W+".join(map(re.escape, _said(relation)))
-    flag = rf"\b(?:not |non-)?(?:in |on |at )?{said}s?\b"
-    text = re.sub(flag, "", question, flags=re.IGNORECASE)
-    return " ".join(text.split())
+    flag = rf"\b{_BEFORE}(?:in |on |at )?{said}s?\b"
+    text = " ".join(re.sub(flag, "", question, flags=re.IGNORECASE).split())
+    left = _LEFT.search(text)
+    return f"{text[: left.start()]} are there?" if left else text
 
 
 def flags_said(
@@ -104,8 +117,11 @@ def flags_said(
     for index, relation in enumerate(relations):
         said = _said(relation)
         if len(said) == 1 and said[0] not in known:  # "does it migrate": migratory
+            forms = word_forms(said[0])
             same = [
-                n for n in nouns if not word_forms(n).isdisjoint(word_forms(said[0]))
+                noun
+                for before, noun in zip(["", *words], nouns, strict=False)
+                if not word_forms(noun).isdisjoint(forms) and before not in _POINTING
             ]
             said = (same[0],) if len(same) == 1 else ()
         if not said or said[0] not in known:

@@ -164,6 +164,9 @@ class KindMask:
     conflict: Bool[np.ndarray, "v"]
     """True at nodes that are called something else, where nothing is called that: no
     author is who "translated" a book."""
+    guessed: bool = False
+    """Whether things are asked for that no node is surely called: what has side effects
+    may be a drug, and others may be one as well."""
 
     @property
     def wrong(self) -> Bool[np.ndarray, "v"]:
@@ -279,7 +282,10 @@ def kind_mask(
     ):
         return None
     called &= penalties == 0
-    return KindMask(penalties, around.nodes, around.starts, by_form, called, conflict)
+    guessed = asked.kind == "thing" and bool(asked.nouns) and not stated
+    return KindMask(
+        penalties, around.nodes, around.starts, by_form, called, conflict, guessed
+    )
 
 
 def kind_of_class(question: str, topics: Sequence[str]) -> AskedKind | None:

@@ -6,6 +6,7 @@ each entity, in a triplet whose tail is a class.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -39,6 +40,8 @@ which on a node without a class is likely of it."""
 MIN_CLASSED = 0.1
 """Least share of the entities that have a class, values and texts aside: where few have
 one, those without are not to blame."""
+_CODE = re.compile(r"[A-Z]{0,5}[-_/#]?(?=(?:\D*\d){3})\d[\d\-_/]*")
+"""A number behind some letters: ``INV-1042``."""
 FEW_ROWS = 3
 """Members of a class from which on numbers as names tell that it is one of rows."""
 
@@ -226,20 +229,25 @@ def unasked_classes(
 
 
 def numbered_nodes(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
-    """True at the members of classes that numbers alone name: rows of visits.
+    """True at the members of classes that numbers or codes name: rows of visits.
 
-    "What was Ann diagnosed with" asks for none of them.
+    "What was Ann diagnosed with" asks for none of them, nor who got a loan for
+    ``L2023-04``. But "where is Ann" may ask for room ``R101``.
     """
     out = np.zeros(v, bool)
-    is_number = np.zeros(v, bool)
+    is_number, is_code = np.zeros((2, v), bool)
     is_number[around.used] = [name.isdigit() for name in around.names]
-    if not is_number[around.nodes[:, 0]].any():
+    is_code[around.used] = [_CODE.fullmatch(name) is not None for name in around.names]
+    if not (is_number | is_code)[around.nodes[:, 0]].any():
         return out
     classes = node_classes(around)
     heads, tails = around.nodes[classes.slots].T
     members, numbers = (np.bincount(tails, w, v) for w in (None, is_number[heads]))
-    rows = (members >= FEW_ROWS) & (numbers == members)
-    out[heads[rows[tails]]] = True
+    codes = np.bincount(tails, (is_number | is_code)[heads], v)
+    is_place = np.zeros(v, bool)
+    is_place[tails] = [noun_kind(noun) == "place" for noun in classes.nouns]
+    rows = (numbers == members) | ((codes == members) & ~is_place)
+    out[heads[(rows & (members >= FEW_ROWS))[tails]]] = True
     return out
 
 

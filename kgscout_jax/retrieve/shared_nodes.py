@@ -53,6 +53,48 @@ def shared_nodes(
     return between if between.any() else None
 
 
+def called_shared_nodes(
+    shared: Bool[np.ndarray, "v"],
+    around: LocalGraph,
+    unnamed: Bool[np.ndarray, "v"],
+    called: Bool[np.ndarray, "v"],
+    leading: Bool[np.ndarray, "r"],
+) -> Bool[np.ndarray, "v"] | None:
+    """Those of shared nodes that are surely what is asked for; None: none is.
+
+    They are called so, and one relation joins them with each mention: "which oil
+    paintings hang in Room 3". Or what is so joined leads to them by a relation that is
+    called so: the ``customer`` of sales paid by card.
+
+    Args:
+        shared: see ``shared_nodes``.
+        around: candidates of the question.
+        unnamed: True at nodes without a name.
+        called: True at nodes that are called what is asked for.
+        leading: relations that lead to what is called so.
+    """
+    near, ways = np.ones(len(unnamed), bool), []
+    for mention in around.mentions:
+        topic = np.zeros(len(unnamed), bool)
+        topic[mention] = True
+        near &= _reached(topic, around, unnamed)
+        ways.append(topic)
+    near &= ~np.logical_or.reduce(ways)
+    found = near & shared & called
+    heads, tails = around.nodes.T
+    middle = found
+    if not found.any():
+        slots = near[heads] & shared[tails] & leading[around.relation_index]
+        middle, found = np.zeros((2, len(unnamed)), bool)
+        middle[heads[slots]] = True
+        found[tails[slots]] = True
+    for topic in ways:
+        joining = (middle[around.nodes] & topic[around.nodes[:, ::-1]]).any(axis=1)
+        if len(np.unique(around.relation_index[joining])) != 1:
+            return None
+    return found if found.any() else None
+
+
 def are_of_class(nodes: Bool[np.ndarray, "v"], around: LocalGraph) -> bool:
     """Whether one of two mentions is the class of all these nodes, and one relation
     joins them with the other: "which packages are under the MIT License"."""

@@ -13,12 +13,15 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
+from kgscout_jax.retrieve.record_nodes import leads_to
+from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.question_clause import TIMES
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_groups import names_in_group
+from kgscout_jax.text.relation_words import plain_words, relation_words
 from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
 
@@ -45,7 +48,33 @@ def stated_ends(words: Sequence[str], around: LocalGraph) -> list[frozenset[int]
     at_topic = np.isin(around.nodes, around.starts).any(axis=1)
     index = np.unique(around.relation_index[at_topic]).tolist()
     near = [str(around.relations[i]) for i in index]
-    return all_answer_ends(words, around.relations, near)
+    return _with_other_names(all_answer_ends(words, around.relations, near), around)
+
+
+def _with_other_names(
+    ends: list[frozenset[int]], around: LocalGraph
+) -> list[frozenset[int]]:
+    """The ends of relations, also of those that are other names of a stated one.
+
+    "Is housed in" says where some departments are, and "located in" where others are.
+    Nothing may have both: who wrote a book is said beside who made the film of it.
+    """
+    said = [i for i, each in enumerate(ends) if each]
+    if len(said) == len(ends) or not said:
+        return ends
+    names = {" ".join(plain_words(each)): i for i, each in enumerate(around.relations)}
+    out = [*ends]
+    for i in said:
+        for name, inverse in names_in_group(str(around.relations[i])):
+            other = names.get(name)
+            if other is None or ends[other]:
+                continue
+            slots, others = (around.relation_index == each for each in (i, other))
+            subjects = around.nodes[slots, TAIL if inverse else HEAD]
+            if not np.isin(around.nodes[others, HEAD], subjects).any():
+                flipped = frozenset(1 - end for end in ends[i])
+                out[other] |= flipped if inverse else ends[i]
+    return out
 
 
 def lacks_relation(words: Sequence[str], around: LocalGraph) -> bool:
@@ -66,6 +95,38 @@ def lacks_relation(words: Sequence[str], around: LocalGraph) -> bool:
         ]
     everywhere = np.ones(around.nodes.max(initial=0) + 1, bool)
     return any(said) and stated_nodes(said, around, everywhere) is None
+
+
+def lacks_attribute(
+    nouns: frozenset[str], around: LocalGraph, unnamed: Bool[np.ndarray, "v"]
+) -> bool:
+    """Whether the topic has none of what is asked for, where others of its class do.
+
+    "Which hut did they use for Ortler" asks for a ``hut``, as other ascents have one.
+
+    Args:
+        nouns: what is asked for.
+        around: the candidates.
+        unnamed: True at nodes without a name.
+    """
+    if len(around.mentions) != 1 or not nouns:
+        return False
+    leading = np.array([leads_to(each, nouns) for each in around.relations], bool)
+    heads, tails = around.nodes.T
+    slots = (leading & ~around.to_class)[around.relation_index]
+    is_topic = np.zeros_like(unnamed)
+    is_topic[around.starts] = True
+    if not slots.any() or (is_topic[heads] | is_topic[tails])[slots].any():
+        return False
+    # What is called so by a record of its own has it.
+    beside = neighbours(is_topic, around) & unnamed
+    if beside[around.nodes[slots]].any():
+        return False
+    of_class = around.to_class[around.relation_index]
+    own = np.unique(tails[of_class & is_topic[heads]])
+    alike = np.zeros_like(unnamed)
+    alike[heads[of_class & np.isin(tails, own)]] = True
+    return bool(alike[heads[slots]].all())
 
 
 def is_dating(relation: str) -> bool:

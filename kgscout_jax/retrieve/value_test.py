@@ -7,6 +7,7 @@ which the question's words name ("latest release year") or imply ("oldest").
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,11 @@ from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
-from kgscout_jax.text.relation_words import of_other_years, relation_words
+from kgscout_jax.text.relation_words import (
+    of_other_years,
+    plain_words,
+    relation_words,
+)
 from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
@@ -66,6 +71,8 @@ class Attribute:
     """The question's limits as values of the relation, negated like those."""
     unread: frozenset[int] = frozenset()
     """Nodes none of whose values is comparable with the others."""
+    unit: str = ""
+    """What most values are written in: patients, $."""
 
     def slots_of(self, nodes: Sequence[int]) -> tuple[int, ...]:
         """The candidates that hold the values of ``nodes``."""
@@ -251,10 +258,12 @@ def value_test(
     holders = around.nodes[:, 0]
     if unnamed is not None:
         holders = holders_of_values(holders, around.nodes, unnamed)
-    found = [
-        _attribute(asked, i, around, holders) for i in range(len(around.relations))
-    ]
-    years = of_other_years(around.relations, asked.words | {*asked.limits})
+    spelt = defaultdict[tuple[str, ...], list[int]](list)
+    for i, relation in enumerate(around.relations):
+        spelt[relation.rpartition(".")[0], *plain_words(relation)].append(i)
+    found = [_attribute(asked, same, around, holders) for same in spelt.values()]
+    names = [around.relations[same[0]] for same in spelt.values()]
+    years = of_other_years(names, asked.words | {*asked.limits})
     pairs = zip(found, years, strict=True)
     fitting = [each for each, other in pairs if each is not None and not other]
     named = [each for each in fitting if each.match]
@@ -298,13 +307,16 @@ def holders_of_values(
 
 def _attribute(
     asked: ValueQuestion,
-    index: int,
+    same: Sequence[int],
     around: LocalGraph,
     holders: Int[np.ndarray, "n"],
 ) -> Attribute | None:
-    """The values of a relation; None where it leads to others than are compared."""
-    relation, nodes = around.relations[index], around.nodes
-    slots = np.flatnonzero(around.relation_index == index)
+    """The values of a relation; None where it leads to others than are compared.
+
+    ``same``: the spellings of its name, such as "founded in" and "was founded in".
+    """
+    relation, nodes = around.relations[same[0]], around.nodes
+    slots = np.flatnonzero(np.isin(around.relation_index, same))
     keys = relation_keys(relation)
     if relation_words(relation)[-1:] == ["id"]:
         return None  # the first of the ships has no low ``ship_id``
@@ -342,6 +354,7 @@ def _attribute(
         slots=of_value,
         limits=tuple(each.negated() for each in limits) if by_age else limits,
         unread=frozenset(holders[slots].tolist()) - values.keys(),
+        unit=column.unit,
     )
 
 

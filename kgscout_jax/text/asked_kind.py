@@ -81,6 +81,10 @@ _MEASURES = {
     "long": "length duration runtime pages", "deep": "depth", "wide": "width",
     "heavy": "weight mass", "far": "distance", "weigh": "weight mass",
     "cost": "price cost", "earn": "salary income wage", "old": "age",
+    "strong": "strength power alcohol abv", "fast": "speed", "thick": "thickness",
+    "hot": "temperature heat", "cold": "temperature", "warm": "temperature",
+    "hard": "hardness difficulty", "dense": "density", "bitter": "bitterness ibu",
+    "bright": "brightness magnitude", "loud": "loudness", "spicy": "heat spiciness",
 }  # fmt: skip
 """What "how high" and "how much does it weigh" ask for."""
 _BE = frozenset("is are was were s re".split())

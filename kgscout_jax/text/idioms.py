@@ -7,6 +7,7 @@ import re
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.spelling import Correction
 
+_SEAT = "(?:its|their) (?:headquarters|head office|seat|base)"
 _PHRASES = [
     (re.compile(pattern, re.I), plain)
     for pattern, plain in (
@@ -29,6 +30,23 @@ _PHRASES = [
         (r"\bcame out\b(?! of\b| on top\b)", "released"),
         (r"\bcome out\b(?! of\b| on top\b)", "release"),
         (r"\btied the knot with\b", "married"),
+        (rf"\b(?:(?:that|which|who) (?:has|have)|with) {_SEAT} (?=in\b)", "based "),
+        (rf"\b(?:has|have) {_SEAT} (?=in\b)", "is based "),
+        (r"\b(?:came|comes?) up with\b", "created"),
+        (r"\b(?:put|brought) out by\b", "released by"),
+        (r"\bpieces? of (?=(?:equipment|furniture|software|hardware|clothing|luggage|"
+         r"jewell?e?ry|kit|gear|land)\b)", ""),
+        (r"\b(?:took|taken) out\b(?! of\b)", "borrowed"),
+        (r"\b(?:has|have) (.+) put money into\b", r"did \1 invest in"),
+        (r"\bput money into\b", "invested in"),
+        (r"\b(?:has|have) been (?:here|(?:with|at|in|on|working (?:at|for)) (?:us|the "
+         r"(?:company|firm|team|staff|club|organi[sz]ation|band|board|choir|orchestra|"
+         r"society|association|office|school|group|crew|business|shop)))"
+         r"(?: for)?(?: the)? longest(?: time)?(?=\W*$)", "joined first"),
+        (r"\b(?:has|have) ((?:held|had|rented|owned|been|worked|served)\b.+?),?"
+         r"(?: for)?(?: the)? longest(?: time)?(?=\W*$)",
+         r"\1 from the earliest date"),
+        (r"\blongest[- ]serving (\w+)", r"\1 who joined first"),
         (r"\b(?:is|are) in charge of\b(?! \w+ing\b)", "leads"),
         (r"\bwas in charge of\b(?! \w+ing\b)", "led"),
         (r"\b(?:lies|sits|stands|rises|is located)(?= the (?:high|low)est\b)", "is"),
@@ -60,6 +78,10 @@ def idioms(question: str) -> list[Correction]:
     [('works directly under', 'reports to')]
     >>> [each[1:] for each in idioms("What does Ann's husband do?")]
     [('does', 'is the occupation of'), (' do', '')]
+    >>> [each[2] for each in idioms("Who has been with the firm the longest?")]
+    ['joined first']
+    >>> [each[2] for each in idioms("Which tenant has held a plot for the longest?")]
+    ['held a plot from the earliest date']
     >>> idioms("What does Ann do?"), idioms("What does Ann's firm do?")
     ([], [])
     """
@@ -78,5 +100,5 @@ def idioms(question: str) -> list[Correction]:
         for match in pattern.finditer(question):
             start, stop = match.span()
             if all(stop <= c.start or c.start + len(c.word) <= start for c in found):
-                found.append(Correction(start, match[0], plain))
+                found.append(Correction(start, match[0], match.expand(plain)))
     return sorted(found)

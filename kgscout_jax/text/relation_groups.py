@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import singular
-from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
+from kgscout_jax.text.relation_words import PREPOSITIONS, plain_words
 
 _SAID, _KEY, _MUTUAL = "+", "*", "="
-_AUXILIARIES = frozenset("has have is was are were been".split())
 
 
 class RelationName(NamedTuple):
@@ -37,9 +36,7 @@ def names_in_group(relation: str) -> tuple[RelationName, ...]:
     >>> [name for name, inverse in names if inverse][:2]
     ['employs', 'employee']
     """
-    words = relation_words(relation)
-    while len(words) > 1 and words[0] in _AUXILIARIES:
-        words = words[1:]
+    words = [*plain_words(relation)]
     forms = [words, singular(words)]
     if len(words) > 2 and words[-2] in PREPOSITIONS:
         forms.append(words[:-1])  # "works at company"

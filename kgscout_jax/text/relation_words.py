@@ -101,6 +101,20 @@ def _relation_words(relation: str) -> tuple[str, ...]:
     return words[:-1] if len(words) > 1 and words[-1] == "s" else words
 
 
+_AUXILIARIES = frozenset("has have is was are were been".split())
+
+
+def plain_words(relation: str) -> tuple[str, ...]:
+    """The words of a relation's name without auxiliaries at the beginning.
+
+    >>> plain_words("was founded in") == plain_words("founded_in")
+    True
+    """
+    words = _relation_words(relation)
+    first = next((i for i, w in enumerate(words) if w not in _AUXILIARIES), 0)
+    return words[first:]
+
+
 _OF_THIS = ("of", "this")
 """Behind it stands what the heads of a relation are."""
 _ROLES = frozenset("occupation profession job position role title post".split())

@@ -118,14 +118,19 @@ class ValueColumn:
         'minutes'
         >>> ValueColumn.of(["94", "131"], ["runtime"]).read_limit("2 hours")
         Value(number=120.0, parts=0)
+        >>> ValueColumn.of(["377", "401"], ["forged", "year"]).dated
+        True
         """
         found = [quantity_of(name) for name in names]
         units = Counter(each.unit for each in found if each is not None)
+        earliest = 100 if relation[-1:] == ["year"] else 1000
         return ValueColumn(
             unit=max(sorted(units), key=units.__getitem__, default=""),
             grouped=any(_TWICE.fullmatch(_number_part(name)) for name in names),
             commas=any(has_decimal_comma(_number_part(name)) for name in names),
-            dated=all(map(_is_time, found, names)),
+            dated=all(
+                _is_time(*each, earliest) for each in zip(found, names, strict=True)
+            ),
             day_first=any(map(has_day_first, names)),
             implied=next((word for word in relation[1:] if word in UNITS), "")
             or ("minutes" if _MINUTES.fullmatch(" ".join(relation)) else ""),
@@ -193,9 +198,9 @@ def _number_part(name: str) -> str:
     return found[1] if found else ""
 
 
-def _is_time(quantity: Quantity | None, name: str) -> bool:
+def _is_time(quantity: Quantity | None, name: str, earliest: int) -> bool:
     """Whether a value is a date or may be a year; True for what is no value."""
     if quantity is None:
         return True
-    year = 1000 <= quantity.value <= 2100 and not has_scale(name)
+    year = earliest <= quantity.value <= 2100 and not has_scale(name)
     return not quantity.unit and (is_date(name.strip()) or year)

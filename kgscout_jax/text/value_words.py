@@ -81,7 +81,8 @@ def measured_keys(relation: str) -> frozenset[str]:
     >>> sorted(measured_keys("cook_minutes")), measured_keys("area_km2")
     (['cook', 'durat', 'tim'], frozenset({'area'}))
     """
-    timed = not _TIME_UNITS.isdisjoint(said_words(relation))
+    words = said_words(relation)
+    timed = not _TIME_UNITS.isdisjoint(words[len(words) > 1 :])  # no "min players"
     measured = ("time", "duration") if timed else ()
     return relation_keys(relation) | {*map(word_key, measured)}
 
@@ -142,6 +143,7 @@ _ADJECTIVES = {
     "steep": _word(+1, False, "slope gradient"),
     "fast": _word(+1, False, "speed"), "slow": _word(-1, False, "speed"),
     "strong": _word(+1, False, "strength power magnitude alcohol abv"),
+    "bitter": _word(+1, False, "bitterness ibu"),
     "deadly": _word(+1, False, "deaths fatalities casualties"),
     "cheap": _word(-1, False, "price cost total amount"),
     "rich": _word(+1, False, "wealth income worth"),
@@ -177,6 +179,7 @@ DEGREES = {
     "cited": _word(+1, False, "citations"),
     "profitable": _word(+1, False, "profit income earnings"),
     "popular": _word(+1, False, "popularity visitors views rating votes downloads"),
+    "bitter": _word(+1, False, "bitterness ibu"),
     "crowded": _word(+1, False, "density passengers visitors attendance"),
 }  # fmt: skip
 """What "most", "least", "more" and "less" may stand before."""

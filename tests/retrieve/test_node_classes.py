@@ -157,9 +157,11 @@ def test_members_of_a_whole_table_are_not_what_nothing_is_called():
         (["7001", "7002", "7003"], {"7001", "7002", "7003"}),
         (["1917", "300", "Heat"], set()),  # films, some called by a number
         (["7001", "7002"], set()),
+        (["INV-101", "INV-102", "7003"], {"INV-101", "INV-102", "7003"}),
+        (["R2-D2", "A3", "C-3PO"], set()),
     ],
 )
-def test_members_of_a_class_that_only_numbers_name_are_rows(members, expected):
+def test_members_of_a_class_that_only_numbers_or_codes_name_are_rows(members, expected):
     rows = [(name, "type", "visit") for name in members]
     around, names = named_graph([*rows, (members[0], "patient", "Ann")], ["Ann"])
     found = numbered_nodes(around, len(names))

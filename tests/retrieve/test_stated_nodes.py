@@ -6,7 +6,12 @@ from named_graph import named_graph
 
 from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.stated_nodes import compared_nodes, stated_ends, stated_nodes
+from kgscout_jax.retrieve.stated_nodes import (
+    compared_nodes,
+    lacks_attribute,
+    stated_ends,
+    stated_nodes,
+)
 from kgscout_jax.text.asked_kind import question_tokens
 
 NAMES = ["Ann", "Bo", "Cy", "Di"]
@@ -152,3 +157,23 @@ def test_nothing_is_stated_by_other_words_of_two_topics_or_of_impossible_nodes()
     assert stated("Who taught Ann?") is None
     assert stated("Who mentored Ann?", impossible=[2]) is None
     assert stated("Who mentored Ann?", topics=("Ann", "Bo")) is None
+
+
+@pytest.mark.parametrize(("topic", "lacks"), [("Ortler", True), ("Eiger", False)])
+def test_what_others_of_its_class_have_may_be_lacking(topic, lacks):
+    ascents = [("Eiger", "type", "ascent"), ("Ortler", "type", "ascent"),
+               ("Eiger", "hut", "Mittellegi"), ("Eiger", "leader", "Ann"),
+               ("Ortler", "leader", "Ann")]  # fmt: skip
+    around, names = named_graph(ascents, [topic])
+    unnamed = np.zeros(len(names), bool)
+    assert lacks_attribute(frozenset(["hut"]), around, unnamed) is lacks
+
+
+def test_another_name_of_a_stated_relation_is_stated_as_well():
+    # Oncology is housed in the wing, Surgery located in it.
+    wards = [("Oncology", "is housed in", "Wing"), ("Surgery", "located_in", "Wing"),
+             ("Bo", "works at", "Wing")]  # fmt: skip
+    around, names = named_graph(wards, ["Wing"])
+    ends = stated_ends(question_tokens("Which wards are in Wing?", ["Wing"]), around)
+    nodes = stated_nodes(ends, around, np.ones(len(names), bool))
+    assert {names[i] for i in np.flatnonzero(nodes)} == {"Oncology", "Surgery"}

@@ -12,6 +12,7 @@ from kgscout_jax.graph.hypernodes import hypernode_mask
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import main_titles
 from kgscout_jax.graph.link.aliases import read_aliases
+from kgscout_jax.graph.link.classes import is_class
 from kgscout_jax.graph.link.demonyms import demonym_aliases, demonyms_sha256
 from kgscout_jax.graph.link.index import MANIFEST, LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
@@ -114,7 +115,12 @@ def graph_linker(
     index = open_or_build_index(graph, aliases=aliases, folder=folder)
     members = graph.members
     holders = None if members is None else members.holds(len(graph.entities))
-    return Linker(index, holders=holders)
+
+    def is_value(entity: int) -> bool:
+        has_own = graph.by_head.offsets[entity] < graph.by_head.offsets[entity + 1]
+        return not has_own and not is_class(graph, entity)
+
+    return Linker(index, holders=holders, is_value=is_value)
 
 
 def linker_of(graph: KnowledgeGraph) -> Linker:

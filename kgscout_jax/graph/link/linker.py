@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,6 +42,8 @@ SURE = 0.8
 """Probability from which on a whole name is no part of another one."""
 PART_LIKENESS = 0.8
 """Likeness of several words and a name below which they are but parts of it."""
+_ASKING = frozenset("which what many every each".split())
+"""Words before what a question asks for."""
 _LOCATIVE = frozenset("in from near at".split())
 """Prepositions before places."""
 _JOINT = re.compile(r"\s*(?:,|&|(?:,\s*)?\b(?:and|or)\b)\s*", re.IGNORECASE)
@@ -142,6 +144,7 @@ class Linker:
         *,
         weights: Float64[np.ndarray, "f"] | None = None,
         holders: Bool[np.ndarray, "e g"] | None = None,
+        is_value: Callable[[int], bool] | None = None,
     ) -> None:
         """
         Args:
@@ -150,9 +153,10 @@ class Linker:
             weights: those of the scoring model; None for its own.
             holders: which of several graphs has each entity. A name that is another
                 entity in each graph is linked in each.
+            is_value: whether an entity is but said of others, as ``Cash`` is.
         """
         self.index, self.settings = index, settings or LinkSettings()
-        self.weights, self.holders = weights, holders
+        self.weights, self.holders, self.is_value = weights, holders, is_value
 
     def link(
         self, question: str, k: int | None = None, *, statement: bool = False
@@ -421,6 +425,16 @@ class Linker:
         name = self.index.text_of(c.surface)
         return name == name.lower() and any(map(str.isalpha, name))
 
+    def _is_value(self, question: QuestionTokens, c: Candidate) -> bool:
+        """Whether a question writes small what is but said of others: "paid cash"."""
+        written = question.text[c.start : c.stop]
+        whole = c.how == "exact" and c.coverage >= WHOLE and written.islower()
+        if self.is_value is None or not whole:
+            return False
+        before = question.words[max(c.first - 1, 0)]
+        asks = before in _ASKING and is_asked_noun(question, c.first, c.last)
+        return not asks and self.is_value(self.index.entity_of(c.surface))
+
     def _is_code_of_grammar(self, question: QuestionTokens, c: Candidate) -> bool:
         """Whether a function word is a code that is written otherwise."""
         if c.first < c.last or question.words[c.first] not in GRAMMAR:
@@ -451,7 +465,7 @@ class Linker:
             return settings.floor_full
         if self._is_capital(question, c):  # surer than a name without capitals
             return settings.threshold_identifier / 2
-        if self._is_identifier(c):
+        if self._is_identifier(c) or self._is_value(question, c):
             return settings.threshold_identifier
         if c.how == "exact" and c.first < c.last and c.likeness == 1:
             return settings.threshold_identifier

@@ -12,6 +12,7 @@ OF_ID = re.compile(r"(.+?)[-_. ]?(?:id|Id|ID)")
 """A column of ids, and whose they are."""
 OF_KEY = re.compile(
     r"(.+?)[-_. ]?(?:id|Id|ID|No|Nr|Num|Key|Code)|(.+?)[-_. ](?:no|nr|num|key|code)"
+    r"|(.+?) ?#"
 )
 """The same of any key: ``PartNo``."""
 _DISTINCT = 0.9
@@ -27,9 +28,11 @@ def key_owner(column: str) -> str:
 
     >>> key_owner("PartNo"), key_owner("dept_id"), key_owner("piano")
     ('Part', 'dept', '')
+    >>> key_owner("Inv. No."), key_owner("Order #")
+    ('Inv', 'Order')
     """
-    match = OF_KEY.fullmatch(column)
-    return "" if match is None else match[1] or match[2]
+    match = OF_KEY.fullmatch(column.strip().rstrip("."))
+    return "" if match is None else (match[1] or match[2] or match[3]).rstrip(".")
 
 
 def code_columns(header: Sequence[str], columns: Sequence[Sequence[str]]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
@@ -11,14 +12,21 @@ from kgscout_jax.graph.read.gml import SUFFIX as GML
 from kgscout_jax.graph.read.json_lines import JSON_LINES
 from kgscout_jax.graph.read.markup import MARKUP
 from kgscout_jax.graph.read.obo import SUFFIX as OBO
-from kgscout_jax.graph.read.streams import COMPRESSED, inner_name
+from kgscout_jax.graph.read.streams import COMPRESSED, inner_name, open_bytes
 
 COLUMNS = (*TABLES, ".parquet")
 """Formats of one table with columns."""
+_LINKED_DATA = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*\[?\s*\{\s*"@(?:context|graph|id)"\s*:'
+)
+"""The beginning of JSON-LD."""
+_SAMPLE_BYTES = 1_024
 
 
 def file_format(path: Path) -> str:
     """The suffix of a triplet file without its compression: ``.tsv``, ``.nt`` ...
+
+    ``.jsonld`` as well for a ``.json`` that begins as JSON-LD does.
 
     Raises:
         UserError: a folder, or a name of unknown format.
@@ -26,6 +34,8 @@ def file_format(path: Path) -> str:
     if path.is_dir():
         raise UserError(f"{path}: expected a triplet file, found a folder")
     suffix = Path(inner_name(path)).suffix
+    if suffix == ".json" and path.is_file() and _is_linked_data(path):
+        return ".jsonld"
     if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
         return suffix
     if suffix in MARKUP or suffix in JSON_LINES or suffix in (OBO, GML):
@@ -43,3 +53,9 @@ def file_format(path: Path) -> str:
 def is_table(path: Path) -> bool:
     """Whether a file is one table with columns."""
     return file_format(path) in COLUMNS
+
+
+def _is_linked_data(path: Path) -> bool:
+    """Whether a file of JSON begins with a keyword of JSON-LD."""
+    with open_bytes(path) as handle:
+        return _LINKED_DATA.match(handle.read(_SAMPLE_BYTES)) is not None

@@ -145,9 +145,12 @@ def plain(cell: str) -> str:
 
     >>> [plain(name) for name in (":START_ID(Person)", "name:string", "~From", "EmpNo")]
     ['start_id', 'name', 'from', 'emp_no']
+    >>> plain("Inv. No."), plain("Order #")
+    ('inv_no', 'order_no')
     """
     name = cell.strip().lstrip(":_~")
-    name = re.split(r"[:(]", name, maxsplit=1)[0]
+    name = re.split(r"[:(]", name, maxsplit=1)[0].strip().rstrip(".")
+    name = re.sub(r"(?<=\w) ?#$", " no", name)  # "Order #"
     return re.sub(r"[\s.-]+", "_", _HUMP.sub("_", name.strip())).lower()
 
 

@@ -104,7 +104,8 @@ def record_fields(path: Path) -> RecordFields | None:
         return None
     if any(not _LINKED_DATA.isdisjoint(row.value) for row in rows):
         raise UserError(
-            f"{path}: JSON-LD is read from files whose names end in .jsonld"
+            f"{path}: JSON-LD is read from files that begin with @context, @graph or "
+            "@id, or whose names end in .jsonld"
         )
     by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:

@@ -18,6 +18,7 @@ _TERM = re.compile(r'<[^\s<>]+>|"|\w+:\w')
 _ASSERTION = re.compile(r"/a/\[/r/.*\]")
 _TIMES = ("date", "end_date")
 """What the columns behind a triplet are called that say when it was so."""
+_SHARE = re.compile(r"0|1|0?\.\d+|1\.0+")
 _YEAR = re.compile(r"[12]\d{3}")
 _NAME_COLUMNS = (
     "{};label",  # KGTK
@@ -39,7 +40,8 @@ def known_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     if any(len(row) != width for row in rows):
         return None
     found = _fact_columns(dialect, rows) or _assertion_columns(dialect, rows)
-    return found or _dated_columns(dialect, rows)
+    found = found or _dated_columns(dialect, rows)
+    return found or _scored_columns(dialect, rows)
 
 
 def name_columns(header: Sequence[str], roles: Roles) -> tuple[int | None, ...]:
@@ -93,3 +95,17 @@ def _dated_columns(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     return Layout(
         dialect, header=header, width=3 + times, dated=True, sample=list(rows[:4])
     )
+
+
+def _scored_columns(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
+    """The layout of triplets behind or before how sure they are: of Open IE."""
+    if len(rows[0]) != 4:
+        return None
+    columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
+    for score, first in ((0, 1), (3, 0)):
+        shares = columns[score]
+        scored = all(map(_SHARE.fullmatch, shares)) and any("." in s for s in shares)
+        if scored and not any(map(is_numeric, columns[first : first + 3])):
+            places = range(first, first + 3)
+            return Layout(dialect, *places, width=4, sample=list(rows[:4]))
+    return None

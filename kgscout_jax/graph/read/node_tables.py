@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
@@ -29,7 +29,7 @@ def table_elements(
     rows: Iterable[tuple[int, list[str]]],
     *,
     facts: bool = False,
-    kind: str | None = None,
+    of_all: Sequence[str] = (),
 ) -> Iterator[Node | Edge]:
     """The nodes and edges of a table.
 
@@ -38,7 +38,7 @@ def table_elements(
         layout: its columns.
         rows: the number of each row, which errors name, and its cells.
         facts: whether what it says of nodes are triplets without being asked for.
-        kind: what every node is.
+        of_all: what every node is.
 
     Raises:
         UserError: (on iteration) the file is missing or malformed.
@@ -73,7 +73,7 @@ def table_elements(
                 values.insert(0, ("name", name))
             labels = "" if nodes.labels is None else cells[nodes.labels]
             kinds = [part.strip() for part in re.split("[:;]", labels) if part.strip()]
-            kinds += [] if kind is None else [kind]
+            kinds += of_all
             called = (name.strip() and name) or id if nodes.facts else ""
             if nodes.facts:
                 called = clean_cell(called) or called

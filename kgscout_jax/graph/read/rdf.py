@@ -153,7 +153,7 @@ def _statements(
 
 def _format_name(path: Path, start: bytes) -> str:
     """The parser's name of a file's format; one of XML that is none is Turtle."""
-    name = FORMATS[Path(inner_name(path)).suffix]
+    name = FORMATS.get(Path(inner_name(path)).suffix, FORMATS[".jsonld"])  # .json
     is_xml = re.match(rb"\s*<([?!]|[\w:]*RDF\b)", start)
     return FORMATS[".ttl"] if name == FORMATS[".rdf"] and not is_xml else name
 

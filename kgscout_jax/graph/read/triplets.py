@@ -444,11 +444,14 @@ class TripletFiles:
             else dialect_rows(path, layout.dialect)
         )
         facts = self._holds_facts(path)
-        kind = row_kind(path, id_column(layout)) if facts else None
-        if facts and kind is None and layout.nodes is not None:
+        of_all: list[str] = []
+        if facts and layout.nodes is not None:
+            # The rows of a sheet of ascents may be called by their peaks.
             places = (layout.nodes.called, layout.nodes.surname)
-            kind = named_kind([layout.header[i] for i in places if i is not None])
-        return table_elements(path, layout, rows, facts=facts, kind=kind)
+            columns = [layout.header[i] for i in places if i is not None]
+            kinds = row_kind(path, id_column(layout)), named_kind(columns)
+            of_all = [*dict.fromkeys(kind for kind in kinds if kind is not None)]
+        return table_elements(path, layout, rows, facts=facts, of_all=of_all)
 
     def _scope(self, path: Path) -> int:
         """The scope of a file's ids: its own, that of the table which names its rows,

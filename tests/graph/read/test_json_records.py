@@ -294,9 +294,16 @@ def test_bindings_of_a_query_are_rows(tmp_path):
 
 
 def test_linked_data_is_told_by_its_fields(tmp_path):
-    graph = {"@context": {}, "@graph": [{"@id": "x", "name": "Ann"}]}
+    graph = [{"name": "Ann", "@id": "x"}, {"name": "Bob", "@id": "y"}]
     with pytest.raises(UserError, match=r"kg\.json: JSON-LD is read from files"):
         records(tmp_path, graph)
+
+
+def test_a_file_that_begins_as_linked_data_is_read_as_such(tmp_path):
+    page = {"@context": "https://schema.org", "@type": "Person", "name": "Ann",
+            "knows": {"@type": "Person", "name": "Bob"}}  # fmt: skip
+    path = write(tmp_path / "kg.json", json.dumps(page))
+    assert "Ann | knows | Bob" in facts(path)
 
 
 def test_a_record_without_its_name_is_an_error_of_its_line(tmp_path):

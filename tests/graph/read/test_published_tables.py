@@ -32,6 +32,12 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
             id="ConceptNet",
         ),
         pytest.param(
+            "openie.tsv",
+            "1.000\tAmundsen\twas born in\tBorge\n0.648\tAmundsen\tled\tan expedition\n",
+            {"Amundsen | was born in | Borge", "Amundsen | led | an expedition"},
+            id="Open IE",
+        ),
+        pytest.param(
             "nell.tsv",
             "Entity\tRelation\tValue\tProbability\tBest Entity literalString\t"
             "Best Value literalString\n"
