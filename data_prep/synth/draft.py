@@ -29,9 +29,26 @@ class Leg:
         Args:
             half: relations of the graph: arc ``r + half`` is the reverse of arc ``r``.
         """
-        there = self.links[0]
-        back = tuple((arc + half) % (2 * half) for arc in reversed(there))
-        return 2 * len(there) if self.links[1:2] == (back,) else 0
+        back = _back(self.links[0], half)
+        return 2 * len(back) if self.links[1:2] == (back,) else 0
+
+    def turns_in_place(self, half: int) -> bool:
+        """Whether a step and its reverse lead to no other entities than before: to the
+        vehicles with the number of a vehicle.
+
+        Args:
+            half: relations of the graph.
+        """
+        return any(
+            self.links[i] == _back(self.links[i - 1], half)
+            and self.sizes[i] == self.sizes[i - 2]
+            for i in range(2, len(self.links))
+        )
+
+
+def _back(link: tuple[int, ...], half: int) -> tuple[int, ...]:
+    """The link that leads back."""
+    return tuple((arc + half) % (2 * half) for arc in reversed(link))
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def generate(graph: KnowledgeGraph, settings: SynthSettings) -> Generation:
     facts = relation_facts(index, rng)
     most = BETWEEN * settings.max_answers
     kinds = np.array([fact.kind for fact in facts])
-    meaning = np.array([fact.meaning for fact in facts]) * (kinds != "text")
+    meaning = np.array([fact.asked for fact in facts])
     literal = (kinds == "number") | (kinds == "date")
     accept = np.concatenate([meaning, np.where(literal, 0.1 * meaning, meaning)])
     named = ~np.asarray(graph.unnamed_mask)
@@ -196,6 +196,9 @@ class _Writer:
             self.nameable(answer) for answer in draft.answers
         ):
             self.out.dropped["name not fit to say, or of several entities"] += 1
+            return None
+        if any(leg.turns_in_place(len(self.graph.relations)) for leg in draft.legs):
+            self.out.dropped["steps back to where they come from"] += 1
             return None
         topics = [self.graph.entities[leg.topic] for leg in draft.legs]
         if any(is_number(name) and not is_year(name) for name in topics):

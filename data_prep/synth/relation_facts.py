@@ -10,16 +10,21 @@ import numpy as np
 from jaxtyping import Float64
 
 from data_prep.synth.arc_index import ArcIndex
+from kgscout_jax.graph.flag_relations import are_flags
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.text.relation_words import is_class_relation, relation_words
 from kgscout_jax.text.values import is_date, is_year, quantity_of
 
 SAMPLE = 64
 """Tails of each relation that are looked at."""
+CONSTANT = 5
+"""Heads from which on a relation with one tail says nothing."""
 LONG = 60
 """Characters from which a tail is a text, not a name."""
 
-Kind = Literal["entity", "number", "date", "text"]
+Kind = Literal["entity", "number", "date", "text", "flag"]
+UNASKED = ("text", "flag")
+"""Tails that no question names and none asks for: "which plot has no as shed"."""
 
 _TECHNICAL = re.compile(
     r"(^|[./:])(freebase|common\.(webpage|image|document|resource|licensed_object)"
@@ -54,6 +59,11 @@ class RelationFacts:
     meaning: float
     """From 0 (technical) to 1: how much its name says to people."""
 
+    @property
+    def asked(self) -> float:
+        """Its meaning; 0 where nobody asks for its tails."""
+        return self.meaning * (self.kind not in UNASKED)
+
 
 def relation_facts(index: ArcIndex, rng: np.random.Generator) -> list[RelationFacts]:
     """The facts of each relation."""
@@ -72,7 +82,9 @@ def relation_facts(index: ArcIndex, rng: np.random.Generator) -> list[RelationFa
         names = [graph.entities[e] for e in named]
         kind = tail_kind(names)
         years = kind == "date" and all(map(is_year, names))
-        facts.append(RelationFacts(kind, years, name_meaning(name)))
+        # That each row of a table is a plot says nothing.
+        constant = len(groups) >= CONSTANT and len(tails) == 1
+        facts.append(RelationFacts(kind, years, 0 if constant else name_meaning(name)))
     return facts
 
 
@@ -84,6 +96,8 @@ def tail_kind(names: list[str]) -> Kind:
     def most(count: int) -> bool:
         return count >= 0.9 * len(names)
 
+    if are_flags([name.casefold() for name in names]):
+        return "flag"
     if most(sum(is_date(name) or is_year(name) for name in names)):
         return "date"
     if most(sum(quantity_of(name) is not None for name in names)):
@@ -128,7 +142,7 @@ def arc_weights(
     """
     types = (index.keys % max(index.n_types, 1))[index.sizes <= most]
     counts = np.bincount(types, minlength=index.n_types).astype(np.float64)
-    meaning = np.array([fact.meaning * (fact.kind != "text") for fact in facts])
+    meaning = np.array([fact.asked for fact in facts])
     # Nobody asks what has the height 7.5; a date or a year may be asked about.
     backward = {"number": 0.0, "date": 0.3}
     reverse = [backward.get(fact.kind, 1.0) for fact in facts]

@@ -45,8 +45,13 @@ _FILLERS = frozenset(
     "anybody".split()
 )
 _MONEY = frozenset("money cash capital funding".split())
-_WHOLE = re.compile(r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$")
-"""What may say of which graph a question is: "the oldest book in the library"."""
+_WHOLE = re.compile(
+    r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$"
+    r"|\b(?:that )?(?:the|our|this) ([a-z]+) (?:has|have|owns|keeps|sells|offers)"
+    r"(?: ever)?(?: [a-z]+)?\W*$"
+)
+"""What may say of which graph a question is: "the oldest book in the library", "the
+dearest device the hospital has bought"."""
 _TAKES_TO = re.compile(r"\btakes? (?:the )?(?:\w+est|(?:most|least) time)( to [a-z]+)")
 """What is done in the time that is compared: "takes the longest to make"."""
 _OF_ALL = re.compile(r"(?:out )?of (?:all )?(?:the|our) ([a-z]+)\b\W", re.IGNORECASE)
@@ -89,7 +94,7 @@ def unexplained_words(
     forms = frozenset[str]().union(*(relation_forms(a.relation) for a in attributes))
     whole = _WHOLE.search(text) if asked.is_superlative else None
     none = frozenset[str]()
-    if whole and not _is_said(whole[1], graph):
+    if whole and not _is_said(whole[1] or whole[2], graph):
         text = text[: whole.start()]
     if done := _TAKES_TO.search(text):
         text = text[: done.start(1)] + text[done.end(1) :]

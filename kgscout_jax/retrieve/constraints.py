@@ -308,13 +308,10 @@ def question_constraints(
         start = np.zeros(v, bool)
         start[around.starts] = True
         beside = neighbours(start, around) & kind.called
-        if (
-            called is not None
-            and not (
-                (called & (kind.called if kind.guessed else ~kind.wrong)) | beside
-            ).any()
-        ):
+        if called is not None and not ((called & ~kind.wrong) | beside).any():
             kind = kind.without(called)
+        elif called is not None and not ((called & kind.called) | beside).any():
+            kind = kind.without(called & kind.guessed)
     possible = np.ones(v, bool) if kind is None else ~kind.wrong
     if flags is not None and (possible & flags.holders).any():
         possible &= flags.holders

@@ -78,7 +78,8 @@ _DATED = re.compile(
 _TIME_WORDS = frozenset(
     "january february march april may june july august september october november "
     "december monday tuesday wednesday thursday friday saturday sunday weekday weekend "
-    "spring summer autumn fall winter morning noon afternoon evening night midnight "
+    "mon tue tues wed weds thu thur thurs fri sat sun jan feb mar apr jun jul aug sep "
+    "sept oct nov dec spring summer autumn fall winter morning noon afternoon evening night midnight "
     "daily weekly monthly yearly annually".split()
 )
 _BETWEEN_TIMES = frozenset("early late mid to and or from until every on in of".split())
@@ -164,9 +165,9 @@ class KindMask:
     conflict: Bool[np.ndarray, "v"]
     """True at nodes that are called something else, where nothing is called that: no
     author is who "translated" a book."""
-    guessed: bool = False
-    """Whether things are asked for that no node is surely called: what has side effects
-    may be a drug, and others may be one as well."""
+    guessed: Bool[np.ndarray, "v"]
+    """True at what may be called so as well, where things are asked for that no node is
+    surely called: what has side effects may be a drug, and others may be one."""
 
     @property
     def wrong(self) -> Bool[np.ndarray, "v"]:
@@ -228,7 +229,7 @@ def kind_mask(
     named = named or bool(pairs.named(asked.nouns).any())
     if asked.or_named and named:
         asked = replace(asked, kind="thing")
-    penalties, called, conflict, stated = _penalties(
+    penalties, called, conflict, stated, of_kind = _penalties(
         asked, named, around, unnamed, pairs
     )
     if stated and not any(
@@ -282,7 +283,8 @@ def kind_mask(
     ):
         return None
     called &= penalties == 0
-    guessed = asked.kind == "thing" and bool(asked.nouns) and not stated
+    guesses = asked.kind == "thing" and bool(asked.nouns) and not stated
+    guessed = ~of_kind & guesses
     return KindMask(
         penalties, around.nodes, around.starts, by_form, called, conflict, guessed
     )
@@ -443,10 +445,15 @@ def _penalties(
     unnamed: Bool[np.ndarray, "v"],
     pairs: TypePairs,
 ) -> tuple[
-    Float32[np.ndarray, "v"], Bool[np.ndarray, "v"], Bool[np.ndarray, "v"], bool
+    Float32[np.ndarray, "v"],
+    Bool[np.ndarray, "v"],
+    Bool[np.ndarray, "v"],
+    bool,
+    Bool[np.ndarray, "v"],
 ]:
     """What nodes lose by what the relations around them call them, which are called
-    what is asked for, which something else, and whether classes of nodes say that.
+    what is asked for, which something else, whether classes of nodes say that, and
+    which relations call people, places or times.
 
     Args:
         asked: what the question asks for.
@@ -541,7 +548,10 @@ def _penalties(
         conflict |= said.otherwise & classes.of_many(MANY, v, around, GENERIC_NOUNS)
     penalty = STATED_PENALTY if stated else PENALTY
     lost = np.where(wrong, penalty, np.where(doubtful, DOUBT, 0.0))
-    return lost.astype(np.float32), called, conflict, bool(stated)
+    of_kind = sums(
+        by_kind[..., [*map(KINDS.index, ("person", "place", "time"))]].sum(2)
+    )
+    return lost.astype(np.float32), called, conflict, bool(stated), of_kind > 0
 
 
 def _too_few(

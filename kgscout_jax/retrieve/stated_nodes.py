@@ -20,7 +20,7 @@ from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.question_clause import TIMES
-from kgscout_jax.text.relation_groups import names_in_group
+from kgscout_jax.text.relation_groups import synonyms
 from kgscout_jax.text.relation_words import plain_words, relation_words
 from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
@@ -65,7 +65,7 @@ def _with_other_names(
     names = {" ".join(plain_words(each)): i for i, each in enumerate(around.relations)}
     out = [*ends]
     for i in said:
-        for name, inverse in names_in_group(str(around.relations[i])):
+        for name, inverse in synonyms(str(around.relations[i])):
             other = names.get(name)
             if other is None or ends[other]:
                 continue

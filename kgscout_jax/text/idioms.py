@@ -55,6 +55,7 @@ _PHRASES = [
         (r"^how (?:threatened|endangered) (?:is|are)\b",
          "what is the conservation status of"),
         (r"^how (?:bad|severe|serious) (?:is|was)\b", "what is the severity of"),
+        (r"^where (?:does|do|did|will) (.+?) take place\b", r"what is the location of \1"),
         (r"^who do you play as in\b", "who is the protagonist of"),
         (r"\b(?:penned|wrote|writes) the (?:words|text|lyrics)(?= (?:of|for|to)\b)",
          "wrote the libretto"),

@@ -53,8 +53,8 @@ def most_counted(question: str) -> MostCounted | None:
     >>> most_counted("Which city in Ohio has the most bridges?")
     """
     words = WORD.findall(_BEHIND.sub("", question.casefold()))
-    if "most" not in words[2:]:
-        return None
+    if "most" not in words[2:] or words[:2] == ["which", "of"]:
+        return None  # "Which of our venues" names what is compared in another way.
     at = words.index("most")
     before, behind = words[:at], words[at + 1 :]
     if behind[:1] in (["common"], ["frequent"]):

@@ -36,12 +36,7 @@ def names_in_group(relation: str) -> tuple[RelationName, ...]:
     >>> [name for name, inverse in names if inverse][:2]
     ['employs', 'employee']
     """
-    words = [*plain_words(relation)]
-    forms = [words, singular(words)]
-    if len(words) > 2 and words[-2] in PREPOSITIONS:
-        forms.append(words[:-1])  # "works at company"
-    keys = map(" ".join, forms)
-    key = next((each for each in keys if each in _places()), "")
+    key = _key_of(relation)
     out = dict.fromkeys(
         RelationName(name, other != inverse)
         for group, inverse in _places().get(key, ())
@@ -49,6 +44,36 @@ def names_in_group(relation: str) -> tuple[RelationName, ...]:
         if name != key and name[0] != _KEY
     )
     return (*out,)
+
+
+@lru_cache(maxsize=1 << 14)
+def synonyms(relation: str) -> tuple[RelationName, ...]:
+    """The names of a relation and of its inverse that mean nothing else.
+
+    Without those of several groups, and none for such a name: who "plays in" a band or
+    in a film.
+
+    >>> RelationName("backed by", inverse=True) in synonyms("invested_in")
+    True
+    >>> synonyms("plays_in")
+    ()
+    """
+    places = _places()
+    if len(places.get(_key_of(relation), ())) != 1:
+        return ()
+    return tuple(
+        each for each in names_in_group(relation) if len(places.get(each.name, ())) == 1
+    )
+
+
+def _key_of(relation: str) -> str:
+    """The name by which a relation is in groups; "" where it is in none."""
+    words = [*plain_words(relation)]
+    forms = [words, singular(words)]
+    if len(words) > 2 and words[-2] in PREPOSITIONS:
+        forms.append(words[:-1])  # "works at company"
+    keys = map(" ".join, forms)
+    return next((each for each in keys if each in _places()), "")
 
 
 @cache

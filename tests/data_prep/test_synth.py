@@ -274,6 +274,22 @@ def test_no_path_stays_at_its_topic():
                 assert follow(rows, topic, path[:end], back) != {topic}, record
 
 
+def test_no_question_says_flags_constants_or_a_way_back_to_the_same():
+    rows = []
+    for i in range(60):
+        car = f"Car {i}"
+        rows += [(car, "type", "car"), (car, "leased", ("yes", "no")[i % 2])]
+        rows += [(car, "plate", f"PL {i} X"), (car, "driver", f"Driver {i % 20}")]
+        rows += [(car, "depot", f"Depot {i % 7}")]
+    made = [r for split in records_of(rows, 200).values() for r in split]
+    assert made
+    for record in made:
+        steps = {step.lstrip("^") for path in record["paths"] for step in path}
+        assert steps.isdisjoint(("type", "leased"))
+        for path in record["paths"]:
+            assert ("plate", "^plate") not in [*zip(path[1:], path[2:], strict=False)]
+
+
 def test_unnamed_entities_are_passed_but_never_named():
     rows = [
         row

@@ -15,9 +15,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 _CONTEXT, _ID, _TYPE = "@context", "@id", "@type"
 _BY_ADDRESS = re.compile(rb'"@context"\s*:\s*(\[[^\]{]*)?"\s*https?://')
+_ONE_BY_NAME = frozenset(
+    "Brand Organization Corporation LocalBusiness CollegeOrUniversity Person MusicGroup "
+    "PerformingGroup Place City Country State AdministrativeArea Language".split()
+)
+"""Kinds of which several objects of one name are one."""
+_PARTS = ("PostalAddress", "Offer", "AggregateOffer", "AggregateRating", "Rating")
+"""Kinds of objects that say something of the object that holds them."""
 _ALIASES: dict[str, str] = {"id": _ID, "type": _TYPE}
 """What contexts on the web call the keywords."""
 
@@ -60,7 +68,9 @@ class _Page:
         if isinstance(value, list):
             return [self.localised(each, key) for each in value]
         if isinstance(value, dict):
-            return {
+            value = _with_parts(value)
+            own = _own_id(value)
+            return own | {
                 name: _context(each)
                 if name == _CONTEXT
                 else self.localised(each, _ALIASES.get(str(name), str(name)))
@@ -84,6 +94,44 @@ class _Page:
         page, mark, part = address.partition("#")
         is_part = page.endswith("/") or part.casefold() in self.parts
         return f"{page.rstrip('/')}%23{part}" if mark and is_part else address
+
+
+def _with_parts(value: dict[str, Any]) -> dict[str, Any]:
+    """An object with the fields of its address, its only offer and the like as its own.
+
+    >>> _with_parts({"name": "Bag", "offers": {"@type": "Offer", "price": "79.90"}})
+    {'name': 'Bag', 'price': '79.90'}
+    """
+    out: dict[str, Any] = {}
+    for name, each in value.items():
+        part = each[0] if isinstance(each, list) and len(each) == 1 else each
+        is_part = isinstance(part, dict) and _field(part, _TYPE) in _PARTS
+        if (
+            not is_part
+            or _field(part, _ID)
+            or not value.keys().isdisjoint({*part} - {_TYPE})
+        ):
+            out[name] = each
+            continue
+        out |= {key: field for key, field in part.items() if key not in (_TYPE, "type")}
+    return out
+
+
+def _own_id(value: dict[str, Any]) -> dict[str, str]:
+    """The id of an object that has none, where its kind and name tell which it is.
+
+    Each page of a shop says again that the brand of its product is called Acme.
+
+    >>> _own_id({"@type": "Brand", "name": "Acme"})
+    {'@id': '#Brand/Acme'}
+    >>> _own_id({"@type": "Event", "name": "Fair"})
+    {}
+    """
+    kind, name = _field(value, _TYPE), value.get("name")
+    known = isinstance(kind, str) and kind in _ONE_BY_NAME and isinstance(name, str)
+    if not known or _field(value, _ID) is not None:
+        return {}
+    return {_ID: f"#{kind}/{quote(name)}"}
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:

@@ -16,6 +16,8 @@ from kgscout_jax.types import entity_key
 MOST_PART = 40
 """Characters of the longest part of a list in a cell."""
 SURE_SEPARATORS = ("|", ";", "\n")
+_SLASH = " / "
+"""It separates values of which one stands elsewhere as well: "Tue / Thu", "Tue"."""
 MOST_WORDS = 4
 """Words of the longest name in a list of names."""
 _REMARKS = frozenset("notes comments remarks details terms conditions".split())
@@ -79,6 +81,8 @@ def list_separator(column: Sequence[str]) -> str | None:
     ','
     >>> list_separator(["Ann Lee,Bo Ek", "Cy Du", '"Eve, the first",Bo Ek'])
     ','
+    >>> list_separator(["Tue / Thu", "Tue", "Mon"]), list_separator(["Side A / Side B"])
+    (' / ', None)
     >>> list_separator(["Paris, France", "Lyon, France", "Rome, Italy"])
     >>> list_separator(["1", "7, 14", "14", "1, 4, 7"])
     ','
@@ -91,6 +95,11 @@ def list_separator(column: Sequence[str]) -> str | None:
         several = len(lists) > 1 or not {*cells}.isdisjoint(parts)
         if several and all(0 < len(part) <= MOST_PART for part in parts):
             return separator
+    lists = [cell.split(_SLASH) for cell in cells]
+    parts = [part for each in lists if len(each) > 1 for part in each]
+    again = len({*parts}) < len(parts) or not {*cells}.isdisjoint(parts)
+    if parts and again and all(0 < len(part) <= MOST_PART for part in parts):
+        return _SLASH
     cells = [cell.strip(" ,") for cell in cells]
     lists = [split_cell(cell, ",") for cell in cells]
     if sum(len(parts) > 1 for parts in lists) < 2:

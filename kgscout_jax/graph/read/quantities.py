@@ -20,6 +20,15 @@ _UNITS = (
     "currencycode currency_code"
 ).split()
 """Names of units, those that people read first."""
+_UNIT_CODES = {
+    "GRM": "g", "KGM": "kg", "TNE": "t", "LBR": "lb", "ONZ": "oz", "MMT": "mm",
+    "CMT": "cm", "MTR": "m", "KMT": "km", "INH": "in", "FOT": "ft", "SMI": "mi",
+    "MTK": "m²", "KMK": "km²", "MLT": "ml", "LTR": "l", "MTQ": "m³", "SEC": "s",
+    "MIN": "min", "HUR": "h", "DAY": "days", "WEE": "weeks", "MON": "months",
+    "ANN": "years", "WTT": "W", "KWT": "kW", "MAW": "MW", "KWH": "kWh", "CEL": "°C",
+    "FAH": "°F", "P1": "%", "KMH": "km/h",
+}  # fmt: skip
+"""Common codes of units (UN/CEFACT recommendation 20), and what people write."""
 _SORTS = frozenset(("type", "@type"))
 MOST_HELD = 1_000
 """Triplets of nodes within one statement that are held back at most."""
@@ -32,6 +41,8 @@ def quantity_text(fields: Mapping[str, str]) -> str | None:
     '310 MW'
     >>> quantity_text({"value": "12"}), quantity_text({"value": "12", "rank": "3"})
     ('12', None)
+    >>> quantity_text({"value": "42", "unitCode": "GRM"})
+    '42 g'
     """
     by_name = {plain(name): text.strip() for name, text in fields.items()}
     values = [name for name in by_name if name in _VALUES]
@@ -42,7 +53,8 @@ def quantity_text(fields: Mapping[str, str]) -> str | None:
     number = by_name[values[0]]
     if not is_number(number):
         return None
-    return f"{number} {by_name[units[0]]}" if units else number
+    unit = by_name[units[0]] if units else ""
+    return f"{number} {_UNIT_CODES.get(unit, unit)}".rstrip()
 
 
 def with_quantities(
