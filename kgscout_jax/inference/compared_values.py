@@ -42,7 +42,7 @@ from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.compared_phrase import ComparedPhrase, compared_phrase
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.second_test import SecondTest, second_test
-from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_question import AMOUNT_WORDS, ValueQuestion
 from kgscout_jax.text.value_words import (
     DATING_KEYS,
     MEASURE_KEYS,
@@ -190,7 +190,8 @@ def _by_relations(
     equal = [a for a in test.attributes if a.match == best]
     keys = frozenset[str]().union(*(measured_keys(a.relation) for a in equal))
     explained |= counted_units(text, graph, asked, equal)
-    phrase = compared_phrase(text, asked, keys | MEASURE_KEYS.keys() | explained)
+    measures = MEASURE_KEYS.keys() | {*map(word_key, AMOUNT_WORDS)}
+    phrase = compared_phrase(text, asked, keys | measures | explained)
     if phrase is not None:
         return Comparison(asked, phrase, topic=topic)
     keys |= asked.word.implied | explained

@@ -19,6 +19,7 @@ from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.second_test import SecondTest
 from kgscout_jax.text.value_limits import NUMBER_WORDS
 from kgscout_jax.text.value_question import (
+    AMOUNT_WORDS,
     NUMERALS,
     ORDINALS,
     START_KEYS,
@@ -39,7 +40,7 @@ from kgscout_jax.text.values import CURRENCIES, is_year
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 from kgscout_jax.types import display_name
 
-_FILLERS = frozenset(
+_FILLERS = AMOUNT_WORDS | frozenset(
     "all ever overall people person many one ones give find show worth lasts lasted "
     "got gets take takes took taking made our we here everyone everybody anyone "
     "anybody".split()

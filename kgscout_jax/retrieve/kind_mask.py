@@ -79,8 +79,8 @@ _TIME_WORDS = frozenset(
     "january february march april may june july august september october november "
     "december monday tuesday wednesday thursday friday saturday sunday weekday weekend "
     "mon tue tues wed weds thu thur thurs fri sat sun jan feb mar apr jun jul aug sep "
-    "sept oct nov dec spring summer autumn fall winter morning noon afternoon evening night midnight "
-    "daily weekly monthly yearly annually".split()
+    "sept oct nov dec spring summer autumn fall winter morning noon afternoon evening "
+    "night midnight daily weekly monthly yearly annually".split()
 )
 _BETWEEN_TIMES = frozenset("early late mid to and or from until every on in of".split())
 _SIGNS = {"email": "@", "e mail": "@", "website": ".", "homepage": ".", "url": "."}

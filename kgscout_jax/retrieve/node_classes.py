@@ -42,6 +42,9 @@ MIN_CLASSED = 0.1
 one, those without are not to blame."""
 _CODE = re.compile(r"[A-Z]{0,5}[-_/#]?(?=(?:\D*\d){3})\d[\d\-_/]*")
 """A number behind some letters: ``INV-1042``."""
+_DIGITS = "0123456789-_/"
+FEW_FACTS = 3
+"""Triplets from which on a code without a class is a row of a table."""
 FEW_ROWS = 3
 """Members of a class from which on numbers as names tell that it is one of rows."""
 
@@ -248,6 +251,17 @@ def numbered_nodes(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
     is_place[tails] = [noun_kind(noun) == "place" for noun in classes.nouns]
     rows = (numbers == members) | ((codes == members) & ~is_place)
     out[heads[(rows & (members >= FEW_ROWS))[tails]]] = True
+    if len(heads):  # Beside classed rows, those of a table whose name says no class.
+        classed = np.zeros(v, bool)
+        classed[heads] = True
+        own = around.nodes[:, 0]
+        free = is_code & ~classed & (np.bincount(own, minlength=v) >= FEW_FACTS)
+        names = dict(zip(around.used.tolist(), around.names, strict=True))
+        by_letters: dict[str, list[int]] = {}
+        for node in np.flatnonzero(free).tolist():
+            by_letters.setdefault(names[node].rstrip(_DIGITS), []).append(node)
+        for group in by_letters.values():
+            out[group] = len(group) >= FEW_ROWS
     return out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kgscout_jax.text.kinds import noun_kind
+from kgscout_jax.text.listing import OWNER
 from kgscout_jax.text.spelling import Correction
 
 _SEAT = "(?:its|their) (?:headquarters|head office|seat|base)"
@@ -34,18 +35,20 @@ _PHRASES = [
         (rf"\b(?:has|have) {_SEAT} (?=in\b)", "is based "),
         (r"\b(?:came|comes?) up with\b", "created"),
         (r"\b(?:put|brought) out by\b", "released by"),
+        (r"\btakes care of\b", "looks after"),
+        (r" at (?:the|a) (?:minimum|maximum|most|least)(?=\W*$)", ""),
         (r"\bpieces? of (?=(?:equipment|furniture|software|hardware|clothing|luggage|"
          r"jewell?e?ry|kit|gear|land)\b)", ""),
         (r"\b(?:took|taken) out\b(?! of\b)", "borrowed"),
         (r"\b(?:has|have) (.+) put money into\b", r"did \1 invest in"),
         (r"\bput money into\b", "invested in"),
         (r"\b(?:has|have) been (?:here|(?:with|at|in|on|working (?:at|for)) (?:us|the "
-         r"(?:company|firm|team|staff|club|organi[sz]ation|band|board|choir|orchestra|"
-         r"society|association|office|school|group|crew|business|shop)))"
+         rf"{OWNER}))"
          r"(?: for)?(?: the)? longest(?: time)?(?=\W*$)", "joined first"),
         (r"\b(?:has|have) ((?:held|had|rented|owned|been|worked|served)\b.+?),?"
          r"(?: for)?(?: the)? longest(?: time)?(?=\W*$)",
          r"\1 from the earliest date"),
+        (rf"\bjoined (?:us|(?:the|our) {OWNER}) (first|last)(?=\W*$)", r"joined \1"),
         (r"\blongest[- ]serving (\w+)", r"\1 who joined first"),
         (r"\b(?:is|are) in charge of\b(?! \w+ing\b)", "leads"),
         (r"\bwas in charge of\b(?! \w+ing\b)", "led"),
@@ -55,7 +58,8 @@ _PHRASES = [
         (r"^how (?:threatened|endangered) (?:is|are)\b",
          "what is the conservation status of"),
         (r"^how (?:bad|severe|serious) (?:is|was)\b", "what is the severity of"),
-        (r"^where (?:does|do|did|will) (.+?) take place\b", r"what is the location of \1"),
+        (r"^where (?:does|do|did|will) (.+?) take place\b",
+         r"what is the location of \1"),
         (r"^who do you play as in\b", "who is the protagonist of"),
         (r"\b(?:penned|wrote|writes) the (?:words|text|lyrics)(?= (?:of|for|to)\b)",
          "wrote the libretto"),

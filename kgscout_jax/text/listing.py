@@ -17,6 +17,12 @@ _WHERE = (
     r"| listed| recorded)?"
 )
 """Where everything is."""
+OWNER = (
+    "(?:company|firm|team|staff|club|practice|organi[sz]ation|band|board|choir|orchestra"
+    "|society|association|office|school|group|crew|business|shop|department|hospital"
+    "|church|party|zoo|museum|library|shelter|gallery|farm|fleet)"
+)
+"""What a graph may be about: "who joined the club first"."""
 _FORMS = tuple(
     re.compile(rf"^\W*{form}\W*$")
     for form in (
@@ -28,6 +34,10 @@ _FORMS = tuple(
         rf"(?:list|show|name|give|find)(?: me)?(?: all)?(?: of)?(?: the)? {_NOUN}",
         rf"how many (?:different |distinct )?{_NOUN} (?:are(?: there)?|do (?:we|i) "
         rf"have)(?: in (?:total|all))?{_WHERE}",
+        rf"how many {_NOUN} (?:does|do) (?:the|our|this) {OWNER} (?:have|own|keep|hold"
+        r"|offer|sell)",
+        rf"how many {_NOUN} (?:are|have been) (?:registered|enrolled|listed|recorded"
+        rf"|kept|held)(?: (?:with|at|in|by) (?:us|(?:the|our|this) {OWNER}))?{_WHERE}",
     )
 )
 _NO_NOUN = frozenset("of in at by with one many it this that there".split())
@@ -42,6 +52,8 @@ def listing(question: str) -> tuple[str, ...]:
     (('book',), ('reporter',))
     >>> listing("how many stouts are in my list"), listing("Which laptops do you sell?")
     (('stout',), ('laptop',))
+    >>> listing("How many cats are registered with the practice?")
+    ('cat',)
     >>> listing("Which genre is it?"), listing("What are the genres of Alien?")
     ((), ())
     """

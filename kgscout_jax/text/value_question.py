@@ -57,6 +57,8 @@ ORDINALS = {
     "2nd": 2, "3rd": 3, "4th": 4, "5th": 5,
 }  # fmt: skip
 NUMERALS = {word: n for word, n in NUMBER_WORDS.items() if n <= 10}
+AMOUNT_WORDS = frozenset(("sum", "amount"))
+"""Nouns for values of any kind: "insured for the highest sum"."""
 MAX_COUNT = 100
 """The longest list of the largest."""
 _THAN = 6
@@ -353,6 +355,8 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
             found, width = DEGREES[following], 2
             if token.word == "least":
                 found = found._replace(direction=-found.direction)
+        if found is not None and following in AMOUNT_WORDS:
+            found = found._replace(implied=frozenset())  # "for the highest sum"
         found = found or SUPERLATIVES.get(token.word)
         if found is not None and token.word in RANKS and following in RATED_KEYS:
             found, width = found._replace(weak=False, implied=RATED_KEYS[following]), 2

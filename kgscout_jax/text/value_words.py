@@ -23,6 +23,7 @@ _HAPPENED = (
 _BIRTH = "birth born age"
 _SIZE = "size area population employees capacity tonnage diameter radius"
 _HEIGHT = "height elevation altitude"
+_PRICE = "price cost total amount fee fare charge rate"
 _RATING = "rating score stars grade"
 _TRAFFIC = "passengers ridership traffic visitors customers flights footfall"
 _SYNONYMS = {
@@ -30,7 +31,8 @@ _SYNONYMS = {
     "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
     "paid": "salary", "pay": "salary", "earning": "salary", "wage": "salary",
-    "aged": "age", **dict.fromkeys("score scores scored scoring".split(), "rat"),
+    "aged": "age", "mileage": "mile",
+    **dict.fromkeys("score scores scored scoring".split(), "rat"),
 }  # fmt: skip
 _UNITS = frozenset(
     "km km2 sqkm m m2 cm mm mi ft kg g lb t usd eur gbp kmh mph kw hp k c f min mins "
@@ -145,11 +147,11 @@ _ADJECTIVES = {
     "strong": _word(+1, False, "strength power magnitude alcohol abv"),
     "bitter": _word(+1, False, "bitterness ibu"),
     "deadly": _word(+1, False, "deaths fatalities casualties"),
-    "cheap": _word(-1, False, "price cost total amount"),
+    "cheap": _word(-1, False, _PRICE),
     "rich": _word(+1, False, "wealth income worth"),
     "busy": _word(+1, False, _TRAFFIC),
-    "costly": _word(+1, False, "price cost total amount"),
-    "pricey": _word(+1, False, "price cost total amount"),
+    "costly": _word(+1, False, _PRICE),
+    "pricey": _word(+1, False, _PRICE),
     "loud": _word(+1, False, "loudness decibels volume"),
     "spicy": _word(+1, False, "heat scoville spiciness"),
     "hot": _word(+1, False, "temperature"), "warm": _word(+1, False, "temperature"),
@@ -170,7 +172,7 @@ DEGREES = {
     "recent": _word(+1, True, _TIMES), "recently": _word(+1, True, _TIMES),
     "populous": _word(+1, False, "population"),
     "populated": _word(+1, False, "population"),
-    "expensive": _word(+1, False, "price cost total amount"),
+    "expensive": _word(+1, False, _PRICE),
     "valuable": _word(+1, False, "value worth price"),
     "powerful": _word(+1, False, "power horsepower"),
     "visited": _word(+1, False, "visitors visits"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -287,7 +288,7 @@ def test_no_question_says_flags_constants_or_a_way_back_to_the_same():
         steps = {step.lstrip("^") for path in record["paths"] for step in path}
         assert steps.isdisjoint(("type", "leased"))
         for path in record["paths"]:
-            assert ("plate", "^plate") not in [*zip(path[1:], path[2:], strict=False)]
+            assert ("plate", "^plate") not in [*pairwise(path[1:])]
 
 
 def test_unnamed_entities_are_passed_but_never_named():

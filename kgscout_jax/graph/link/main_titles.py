@@ -1,4 +1,5 @@
-"""Titles without their subtitles: people say "GloVe" of "GloVe: Global Vectors"."""
+"""Titles without what follows them: people say "GloVe" of "GloVe: Global Vectors", and
+"Ruby" of "Ruby (programming language)"."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ import numpy as np
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 
-VERSION = "main titles 1"
+VERSION = "main titles 2"
 """Changes with the titles that are found: stored indexes are built again."""
 MOST = 1 << 20
 """Entities of the largest graph of which the names are read."""
-_END = ": "
+_END, _BRACKET = ": ", " ("
 _LONGEST = 60
 """Characters of a title; what is longer before a colon is a sentence."""
 
@@ -27,6 +28,9 @@ def main_titles(graph: KnowledgeGraph) -> list[tuple[str, int]]:
     >>> graph = KnowledgeGraph.from_triplets([*triplets, ("Life: B", "year", "2")])
     >>> [(title, graph.entities[i]) for title, i in main_titles(graph)]
     [('GloVe', 'GloVe: Global Vectors')]
+    >>> graph = KnowledgeGraph.from_triplets([("Ruby (language)", "year", "1995")])
+    >>> [title for title, _ in main_titles(graph)]
+    ['Ruby']
     """
     if len(graph.entities) > MOST:
         return []
@@ -36,6 +40,9 @@ def main_titles(graph: KnowledgeGraph) -> list[tuple[str, int]]:
         heads.tolist(), texts_of(graph.entities, heads), strict=True
     ):
         title, end, _ = name.partition(_END)
+        if not end and name.endswith(")"):
+            title, end, _ = name.partition(_BRACKET)
+            end = end if len(title) > 2 else ""  # "go" is no name
         if end and 1 < len(title) <= _LONGEST and any(map(str.isalpha, title)):
             found[title].append(entity)
     return [

@@ -129,7 +129,7 @@ def record_elements(path: Path, fields: RecordFields) -> Iterator[Node | Edge]:
     """The nodes of a file of records, and the triplets among them.
 
     Raises:
-        UserError: (on iteration) the file is malformed, or a record has no name.
+        UserError: (on iteration) the file is malformed.
     """
     for number, row in enumerate(json_rows(path), start=1):
         if is_element(row.value):
@@ -268,11 +268,7 @@ class _Record:
     _events: int = 0
 
     def nodes(self) -> list[Node]:
-        """The node of the record, and those behind it.
-
-        Raises:
-            UserError: the record has no name.
-        """
+        """The node of the record, which may have no name, and those behind it."""
         value = self.row.value
         table = self.fields.tables.get(self.row.table) or _table_of_one(value)
         id = (text_of(value.get(table.id)) or "").strip()
@@ -281,11 +277,8 @@ class _Record:
             names = (other,)
         called = " ".join(text for name in names if (text := text_of(value.get(name))))
         called = replace_surrogates(called.strip() or id)
-        if not names:
+        if not names or not called:
             called = self._row_id
-        if not called:
-            where, what = f"{self.path}:{self.row.line}", " and ".join(names)
-            raise UserError(f"{where}: {what} is empty")
         known = {*names, *([table.id] if plain(table.id) in NODE_IDS else ())}
         rest = {
             said: each

@@ -20,8 +20,9 @@ from urllib.parse import quote
 _CONTEXT, _ID, _TYPE = "@context", "@id", "@type"
 _BY_ADDRESS = re.compile(rb'"@context"\s*:\s*(\[[^\]{]*)?"\s*https?://')
 _ONE_BY_NAME = frozenset(
-    "Brand Organization Corporation LocalBusiness CollegeOrUniversity Person MusicGroup "
-    "PerformingGroup Place City Country State AdministrativeArea Language".split()
+    "Brand Organization Corporation LocalBusiness CollegeOrUniversity Person "
+    "MusicGroup PerformingGroup Place City Country State AdministrativeArea "
+    "Language".split()
 )
 """Kinds of which several objects of one name are one."""
 _PARTS = ("PostalAddress", "Offer", "AggregateOffer", "AggregateRating", "Rating")

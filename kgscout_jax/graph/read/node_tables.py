@@ -45,7 +45,7 @@ def table_elements(
     """
     nodes, extra = layout.nodes, layout.extra
     names = [property_name(cell) for cell in layout.header]
-    skip = layout.skip_first
+    skip, before = layout.skip_first, ("", "")
     for number, cells in entity_rows(rows, layout) if facts else rows:
         where = f"{path}:{number}"
         if len(cells) != layout.width:
@@ -62,9 +62,11 @@ def table_elements(
                 id = row_id(path, number)
             elif cells[nodes.id].strip():
                 id = qualified(nodes.space, cells[nodes.id])
+            elif nodes.facts:
+                id = _id_of_row(path, number, cells, layout, before)
             else:
-                column = layout.header[nodes.id] if nodes.facts else "the id"
-                raise UserError(f"{where}: {column} is empty")
+                raise UserError(f"{where}: the id is empty")
+            before = cells[0], id
             name = "" if nodes.name is None else cells[nodes.name]
             if nodes.surname is not None:
                 name = f"{name} {cells[nodes.surname]}".strip()
@@ -93,6 +95,31 @@ def table_elements(
             relation=relation,
             described=layout.is_described,
         )
+
+
+def _id_of_row(
+    path: Path,
+    number: int,
+    cells: Sequence[str],
+    layout: Layout,
+    before: tuple[str, str],
+) -> str:
+    """The id of a row whose name is missing.
+
+    It goes on with the row before where its first cell is the same: a shop's variants
+    of one product. Else it is called by its code, if it has one.
+
+    Args:
+        path: the file.
+        number: of the row.
+        cells: of the row.
+        layout: of the file.
+        before: the first cell of the row before, and its id.
+    """
+    if cells[0].strip() and cells[0] == before[0]:
+        return before[1]
+    codes = (cells[layout.header.index(name)].strip() for name in layout.codes)
+    return next(filter(None, codes), "") or row_id(path, number)
 
 
 def _values(layout: Layout, i: int, cell: str) -> list[str]:

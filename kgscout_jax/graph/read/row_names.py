@@ -20,6 +20,7 @@ _ANYTHING = frozenset(
 _NO_KINDS = _ANYTHING.union(
     (*NAMES, "id", "key", "code", "number", "symbol", "sku", "isbn", "url", "email"),
     "full first last family common display short long official scientific".split(),
+    "your my our their his her its".split(),
     "word term question text phrase description note comment subject head".split(),
 )
 """Columns of names that do not say what the rows are."""

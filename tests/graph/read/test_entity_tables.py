@@ -463,10 +463,23 @@ def test_rows_without_any_text_are_no_rows(tmp_path, suffix, separator):
     assert not any("_:" in each for each in found)
 
 
-def test_a_row_without_its_name_is_an_error(tmp_path):
-    path = write(tmp_path / "kg.csv", "x,name,y,z\n1,Ann,2,5\n3,,4,6\n")
-    with pytest.raises(UserError, match=r"kg\.csv:3: name is empty"):
-        KnowledgeGraph.open(path)
+def test_a_row_without_its_name_has_none_or_goes_on_with_the_row_before(tmp_path):
+    rows = "x,name,y,z\n1,Ann,2,5\n3,,4,6\n"
+    found = facts(write(tmp_path / "kg.csv", rows))
+    assert {"Ann | y | 2", "_:kg:3 | y | 4"} <= found
+    shop = ("Handle,Title,Vendor,Size,Price\nred-mug,Red Mug,Acme,S,4.50\n"
+            "red-mug,,,L,6.20\nblue-jug,Blue Jug,Bolt,S,9.90\n"
+            "tin-cup,Tin Cup,Acme,S,3.10\n")  # fmt: skip
+    found = facts(write(tmp_path / "shop.csv", shop))
+    assert {"Red Mug | Size | S", "Red Mug | Size | L"} <= found
+    assert "Red Mug | Price | 6.20" in found
+
+
+def test_a_row_without_its_name_goes_by_its_code(tmp_path):
+    rows = ("Year,Title,Maker,Number\n1901,Anchor,Ann Lee,INV.7\n1907,,Bo Ek,INV.8\n"
+            "1926,Foghorn,Ann Lee,INV.9\n")  # fmt: skip
+    found = facts(write(tmp_path / "objects.csv", rows))
+    assert {"Anchor | Year | 1901", "INV.8 | Maker | Bo Ek"} <= found
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
         ),
         pytest.param(
             "openie.tsv",
-            "1.000\tAmundsen\twas born in\tBorge\n0.648\tAmundsen\tled\tan expedition\n",
-            {"Amundsen | was born in | Borge", "Amundsen | led | an expedition"},
+            "1.000\tAmundsen\twas born in\tBorge\n0.648\tAmundsen\tled\ta voyage\n",
+            {"Amundsen | was born in | Borge", "Amundsen | led | a voyage"},
             id="Open IE",
         ),
         pytest.param(
