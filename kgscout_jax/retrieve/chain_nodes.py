@@ -35,8 +35,8 @@ NamedEnds = tuple[tuple[int, frozenset[int]], ...]
 Step = Kin | NamedEnds
 """To relatives, or by named relations."""
 _PEOPLE = frozenset("people persons inhabitants residents citizens".split())
-_LIVING = frozenset("live lives living lived reside".split())
-_POPULATION = frozenset("population inhabitants".split())
+LIVING = frozenset("live lives living lived reside".split())
+POPULATION = frozenset("population inhabitants".split())
 """Words of relations to how many live somewhere."""
 MOST = 60
 """Nodes of an answer."""
@@ -110,9 +110,9 @@ def chain_here(
     chain = question_chain(question, topics)
     if chain is None or not chain.words or chain.kind not in _PEOPLE:
         return chain
-    if chain.words[-1].text not in _LIVING:
+    if chain.words[-1].text not in LIVING:
         return chain
-    if all(_POPULATION.isdisjoint(relation_words(each)) for each in relations):
+    if all(POPULATION.isdisjoint(relation_words(each)) for each in relations):
         return chain
     return QuestionChain([*chain.words[:-1], ChainWord("population")], None)
 

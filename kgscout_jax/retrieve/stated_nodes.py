@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool
 
+from kgscout_jax.retrieve.chain_nodes import LIVING, POPULATION
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.record_nodes import leads_to
 from kgscout_jax.retrieve.shared_nodes import neighbours
@@ -48,6 +49,15 @@ def stated_ends(words: Sequence[str], around: LocalGraph) -> list[frozenset[int]
     at_topic = np.isin(around.nodes, around.starts).any(axis=1)
     index = np.unique(around.relation_index[at_topic]).tolist()
     near = [str(around.relations[i]) for i in index]
+    if words[:2] == ["how", "many"] and not LIVING.isdisjoint(words):
+        counts = [not POPULATION.isdisjoint(relation_words(each)) for each in near]
+        if any(counts):  # The population, not whose homes are known.
+            said = {
+                each for each, is_count in zip(near, counts, strict=True) if is_count
+            }
+            return [
+                frozenset([TAIL] if each in said else []) for each in around.relations
+            ]
     return _with_other_names(all_answer_ends(words, around.relations, near), around)
 
 

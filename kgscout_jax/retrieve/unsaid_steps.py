@@ -45,6 +45,7 @@ from kgscout_jax.text.relation_phrases import (
 )
 from kgscout_jax.text.relation_words import leads_to_class
 from kgscout_jax.text.stated_relation import stem
+from kgscout_jax.text.subclasses import subclass_end
 from kgscout_jax.text.words import question_words
 from kgscout_jax.text.yes_no_claim import yes_no_claim
 
@@ -107,6 +108,8 @@ def unsaid_steps(
         return out
     if len(around.mentions) != 1:
         return out
+    if subclass_end(words, TOPIC) is not None and any(ends):
+        return out  # No relation is called kinds.
     is_topic, counts = ways.steps == 0, asks_for_count(question)
     if _asks_more_of_class(question, topics, relations.unknown):
         out[:] = NOUN_DOUBT

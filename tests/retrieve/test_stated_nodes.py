@@ -177,3 +177,12 @@ def test_another_name_of_a_stated_relation_is_stated_as_well():
     ends = stated_ends(question_tokens("Which wards are in Wing?", ["Wing"]), around)
     nodes = stated_nodes(ends, around, np.ones(len(names), bool))
     assert {names[i] for i in np.flatnonzero(nodes)} == {"Oncology", "Surgery"}
+
+
+def test_how_many_live_somewhere_is_its_population_where_the_graph_has_it():
+    homes = [("Ann", "home", "Bern"), ("Bern", "population", "340")]
+    around, names = named_graph(homes, ["Bern"])
+    question = "How many people live in Bern?"
+    ends = stated_ends(question_tokens(question, ["Bern"]), around)
+    nodes = stated_nodes(ends, around, np.ones(len(names), bool))
+    assert [names[i] for i in np.flatnonzero(nodes)] == ["340"]

@@ -14,6 +14,11 @@ _DIRECTORY = re.compile(
     r"CN=((?:[^,;\\]|\\.)+),(?:CN|OU|DC|O)=(?:[^;|\\]|\\.)+", re.IGNORECASE
 )
 """The address of an entry in a directory (LDAP)."""
+_PAGE = re.compile(
+    r"\s*\((?:https://(?:www\.)?notion\.(?:so|site)/|(?:\.\./)*[^\s()]*\.(?:md|csv)(?=\)))"
+    r"[^\s()]*\)"
+)
+"""The address of a page behind its name, as Notion exports relations."""
 
 
 def clean_cell(cell: str) -> str:
@@ -33,12 +38,17 @@ def clean_cell(cell: str) -> str:
     return day_cell(text)
 
 
-def without_directories(text: str) -> str:
-    """A text with the names of entries instead of their addresses in a directory.
+def without_addresses(text: str) -> str:
+    """A text with the names of entries instead of their addresses in a directory, and
+    of pages (Notion) without those behind them.
 
-    >>> without_directories("CN=Ann Lee,OU=IT,DC=x;CN=Bo,OU=IT,DC=x")
+    >>> without_addresses("CN=Ann Lee,OU=IT,DC=x;CN=Bo,OU=IT,DC=x")
     'Ann Lee;Bo'
+    >>> without_addresses("Bo (https://www.notion.so/Bo-1f7), Ann (../People/Ann.md)")
+    'Bo, Ann'
     """
+    if "(" in text:
+        text = _PAGE.sub("", text)
     return _DIRECTORY.sub(r"\1", text) if text[:3].upper() == "CN=" else text
 
 

@@ -23,6 +23,7 @@ from kgscout_jax.graph.read.key_columns import (
     FEW_ROWS,
     NUMBER,
     is_index,
+    is_key,
     is_key_name,
     is_numeric,
     key_columns,
@@ -69,6 +70,8 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
     for before, row in pairwise(cells) if merged else ():
         row[:] = filled(row, before[:merged])
     columns = columns_of(cells, width)
+    if not header[0] and is_key(columns[0]) and "name" not in map(str.lower, header):
+        header[0] = "name"  # of R's rows, and of pages of a wiki
     if not _is_header(header, columns):
         return None
     for i, unit in enumerate(units):

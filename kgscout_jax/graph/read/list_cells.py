@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from kgscout_jax.graph.read.cell_text import without_directories
+from kgscout_jax.graph.read.cell_text import without_addresses
 from kgscout_jax.graph.read.key_columns import is_numeric
 from kgscout_jax.text.kinds import singular_form
 from kgscout_jax.text.relation_words import split_words
@@ -37,7 +37,7 @@ def list_separators(
     """
     found = {}
     for i, (name, cells) in enumerate(zip(header, columns, strict=True)):
-        column = [without_directories(cell) for cell in cells]
+        column = [without_addresses(cell) for cell in cells]
         separator = list_separator(column)
         if separator or (_is_plural(name) and _are_names(column)):
             found[i] = separator or ","

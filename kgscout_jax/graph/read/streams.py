@@ -20,6 +20,7 @@ from kgscout_jax.utils.encodings import not_utf8
 COMPRESSED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 """Last suffix of a file -> its compression."""
 
+_PAGE_ID = re.compile(r"(?<=\w) [0-9a-f]{32}(?:_all)?$")
 BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 """Errors of the decompressors on damaged data, besides OSError and ValueError."""
 
@@ -30,8 +31,9 @@ def inner_name(path: Path) -> str:
 
 
 def table_name(path: Path) -> str:
-    """What a file is called without its suffixes: ``OrderDetails``."""
-    return Path(_inner_name(path)).stem
+    """What a file is called without its suffixes, and the id of an export's page
+    (Notion): ``OrderDetails``."""
+    return _PAGE_ID.sub("", Path(_inner_name(path)).stem)
 
 
 def _inner_name(path: Path) -> str:

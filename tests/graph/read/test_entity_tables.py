@@ -475,6 +475,32 @@ def test_a_row_without_its_name_has_none_or_goes_on_with_the_row_before(tmp_path
     assert "Red Mug | Price | 6.20" in found
 
 
+def test_pages_of_notion_go_by_their_names(tmp_path):
+    page = "(https://www.notion.so/{}-1f734aeea84a14aab84571c25051cc43?pvs=21)"
+    people = ("Name,Class,Home,Level\n"
+              f"Quill,Rogue,Docks {page.format('Docks')},5\n"
+              f"Bram,Cleric,Candlemoor {page.format('Candlemoor')},6\n"
+              f"Ivo,Mage,Docks {page.format('Docks')},7\n")  # fmt: skip
+    played = f"Quill {page.format('Quill')}, Bram {page.format('Bram')}"
+    sessions = ("Name,Where,Present,XP\n"
+                f'Roots,Docks {page.format("Docks")},"{played}",500\n'
+                f'Tides,Docks {page.format("Docks")},"Bram {page.format("Bram")}",400\n'
+                f'Ends,Docks {page.format("Docks")},"{played}",900\n')  # fmt: skip
+    id = "01fbf0232a284ac5f27ac46f58d1c958"
+    files = [write(tmp_path / f"Characters {id}.csv", people),
+             write(tmp_path / f"Sessions {id}.csv", sessions)]  # fmt: skip
+    found = facts(*files)
+    assert {"Quill | Home | Docks", "Quill | type | character"} <= found
+    assert {"Roots | Present | Quill", "Roots | Present | Bram"} <= found
+
+
+def test_a_first_column_without_a_header_names_the_rows(tmp_path):
+    rows = (',"Built by",Year,Weight\n"Lady Ann","Acme, Bolt",1908,"33 t"\n'
+            'Sir Bo,Bolt,1924,"78 t"\nBlack Cy,Acme,1931,"60 t"\n')  # fmt: skip
+    found = facts(write(tmp_path / "Locomotives.csv", rows))
+    assert {"Lady Ann | Year | 1908", "Sir Bo | Built by | Bolt"} <= found
+
+
 def test_a_row_without_its_name_goes_by_its_code(tmp_path):
     rows = ("Year,Title,Maker,Number\n1901,Anchor,Ann Lee,INV.7\n1907,,Bo Ek,INV.8\n"
             "1926,Foghorn,Ann Lee,INV.9\n")  # fmt: skip
