@@ -40,6 +40,7 @@ _UNITS = frozenset(
 )
 """Words of a relation's name that say in what its values are."""
 _TIME_UNITS = frozenset("min mins minutes sec seconds hrs hours days".split())
+_MASS_UNITS = frozenset("g gram grams kg kilogram kilograms tonnes".split())
 _COMES_OUT = re.compile(r"\b(?:came|comes?|coming) out\b")
 _VERB_ENDING = re.compile("(?:ed|ing|e)$")
 _KEY = 5
@@ -84,8 +85,9 @@ def measured_keys(relation: str) -> frozenset[str]:
     (['cook', 'durat', 'tim'], frozenset({'area'}))
     """
     words = said_words(relation)
-    timed = not _TIME_UNITS.isdisjoint(words[len(words) > 1 :])  # no "min players"
-    measured = ("time", "duration") if timed else ()
+    units = {*words[len(words) > 1 :]}  # no "min players"
+    measured = ("time", "duration") if not _TIME_UNITS.isdisjoint(units) else ()
+    measured = measured if _MASS_UNITS.isdisjoint(units) else ("weight", "mass")
     return relation_keys(relation) | {*map(word_key, measured)}
 
 
@@ -150,6 +152,7 @@ _ADJECTIVES = {
     "cheap": _word(-1, False, _PRICE),
     "rich": _word(+1, False, "wealth income worth"),
     "busy": _word(+1, False, _TRAFFIC),
+    "dear": _word(+1, False, _PRICE),
     "costly": _word(+1, False, _PRICE),
     "pricey": _word(+1, False, _PRICE),
     "loud": _word(+1, False, "loudness decibels volume"),

@@ -40,6 +40,7 @@ from kgscout_jax.text.kinds import (
     base_noun,
     is_attribute,
     is_measure,
+    is_past,
     noun_kind,
 )
 
@@ -231,8 +232,11 @@ def _are_flags(name: str, column: Sequence[str]) -> bool:
 
     >>> _are_flags("IsWon", ["0", "1"]), _are_flags("floors", ["0", "1"])
     (True, False)
+    >>> _are_flags("Neutered", ["0", "1", "0"])
+    True
     """
-    asks = plain(name).partition("_")[0] in ("is", "has", "can", "was")
+    words = plain(name).split("_")
+    asks = words[0] in ("is", "has", "can", "was") or is_past(words[-1])
     return asks and {*column} - {""} in ({"0", "1"}, {"0"}, {"1"})
 
 
