@@ -279,11 +279,20 @@ class Linker:
         return links
 
     def _is_twin(self, one: Candidate, other: Candidate) -> bool:
-        """Whether the same words are two entities because no graph has both."""
-        if self.holders is None or (one.first, one.last) != (other.first, other.last):
+        """Whether the same words are two entities: no graph has both, or one has the
+        name of the other, with its id behind it."""
+        if (one.first, one.last) != (other.first, other.last):
             return False
         entities = [self.index.entity_of(each.surface) for each in (one, other)]
         whole = min(one.coverage, other.coverage) >= WHOLE and one.how != "fuzzy"
+        names = sorted((self.index.names[each] for each in entities), key=len)
+        if whole and "alias" in (one.how, other.how):
+            said = self.index.text_of(one.surface)
+            called = self.index.text_of(other.surface)
+            if said == called and names[1].startswith(f"{names[0]} ("):
+                return True
+        if self.holders is None:
+            return False
         return whole and not self.holders[entities].all(axis=0).any()
 
     def _explained_mask(

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link, Linker, LinkSettings, build_index
+from kgscout_jax.graph.link.graph_index import linker_of
 
 TABLE = """The Godfather 9|Tom Hanks 40|Paris 90|Paris, Texas 4|Beyoncé 12|m.0abc 3|
 Wolfgang Amadeus Mozart 30|Martin Luther 9|Martin Luther King, Jr. 30|Currency 50|
@@ -362,3 +364,28 @@ def test_a_number_is_no_other_one_without_its_point():
     linker = Linker(build_index(["200.1", "1,200", "Elm"]))
     assert not linker.link("How many had it in 2001?")
     assert [x.name for x in linker.link("Who has 1200 trees?")] == ["1,200"]
+
+
+def test_entities_that_are_but_called_alike_are_linked_together():
+    rows = [("Salt Road", "author", "Ann Lee"), ("Cold Lamps", "author", "Bo Ek"),
+            ("Salt Road (salt-road#product)", "price", "18.99"),
+            ("Mercury", "orbits", "Sun"), ("Mercury (god)", "son of", "Maia")]  # fmt: skip
+    linker = linker_of(KnowledgeGraph.from_triplets(rows))
+    links = linker.link("Who wrote Salt Road?")
+    assert {link.name for link in links} == {
+        "Salt Road",
+        "Salt Road (salt-road#product)",
+    }
+    assert len({(link.start, link.stop) for link in links}) == 1
+    assert [link.name for link in linker.link("What does Mercury orbit?")] == [
+        "Mercury"
+    ]
+
+
+def test_a_value_is_named_in_small_letters_and_a_class_is_not():
+    rows = [("Sale 1", "payment", "Cash"), ("Sale 1", "model", "Redmi Note"),
+            ("Sale 1", "type", "Sale"), ("Sale 2", "payment", "Card"),
+            ("Sale 2", "model", "Redmi Note"), ("Sale 2", "type", "Sale")]  # fmt: skip
+    linker = linker_of(KnowledgeGraph.from_triplets(rows))
+    links = linker.link("Who paid cash for a sale of a Redmi Note?")
+    assert {link.name for link in links} == {"Redmi Note", "Cash"}
