@@ -118,7 +118,10 @@ def graph_linker(
 
     def is_value(entity: int) -> bool:
         has_own = graph.by_head.offsets[entity] < graph.by_head.offsets[entity + 1]
-        return not has_own and not is_class(graph, entity)
+        words = str(graph.entities[entity]).casefold().split()
+        # A key word "license" is not what "the license of X" says.
+        is_relation = not graph.relation_index.relations.keys().isdisjoint(words)
+        return not (has_own or is_relation or is_class(graph, entity))
 
     return Linker(index, holders=holders, is_value=is_value)
 
