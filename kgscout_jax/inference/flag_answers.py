@@ -19,7 +19,7 @@ from kgscout_jax.text.asked_kind import noun_synonyms
 from kgscout_jax.text.kinds import base_noun, names_same
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_class_relation
-from kgscout_jax.text.words import WORD, question_words
+from kgscout_jax.text.words import question_words
 
 
 def read_flag(
@@ -54,11 +54,7 @@ def read_flag(
     is_own_class = of_class[found.relation_index] & np.isin(heads, rows)
     classes = [class_noun(nodes[int(i)]) for i in tails[is_own_class]]
 
-    last = WORD.findall(question.casefold())[-1:]
-
     def says_class(word: str) -> bool:
-        if not classes and [word] == last:
-            return True  # "Is Hanabi a cooperative game", where no game is one.
         nouns = frozenset([base_noun(word)])
         return any(names_same(each, nouns | noun_synonyms(nouns)) for each in classes)
 

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 _CONTEXT, _ID, _TYPE = "@context", "@id", "@type"
 _BY_ADDRESS = re.compile(rb'"@context"\s*:\s*(\[[^\]{]*)?"\s*https?://')
-_ONE_BY_NAME = frozenset(
+_ONE_BY_NAME = (
     "Brand Organization Corporation LocalBusiness CollegeOrUniversity Person "
     "MusicGroup PerformingGroup Place City Country State AdministrativeArea "
     "Language".split()
@@ -105,17 +105,21 @@ def _with_parts(value: dict[str, Any]) -> dict[str, Any]:
     """
     out: dict[str, Any] = {}
     for name, each in value.items():
-        part = each[0] if isinstance(each, list) and len(each) == 1 else each
-        is_part = isinstance(part, dict) and _field(part, _TYPE) in _PARTS
-        if (
-            not is_part
-            or _field(part, _ID)
-            or not value.keys().isdisjoint({*part} - {_TYPE})
-        ):
+        listed = _listed(each)
+        part = listed[0] if len(listed) == 1 else None
+        fields = _part_fields(part) if isinstance(part, dict) else {}
+        if fields and value.keys().isdisjoint(fields):
+            out |= fields
+        else:
             out[name] = each
-            continue
-        out |= {key: field for key, field in part.items() if key not in (_TYPE, "type")}
     return out
+
+
+def _part_fields(part: dict[str, Any]) -> dict[str, Any]:
+    """What an address, an offer or a rating without an id says; {} of other objects."""
+    if _field(part, _TYPE) not in _PARTS or _field(part, _ID):
+        return {}
+    return {key: field for key, field in part.items() if key not in (_TYPE, "type")}
 
 
 def _own_id(value: dict[str, Any]) -> dict[str, str]:
@@ -129,8 +133,7 @@ def _own_id(value: dict[str, Any]) -> dict[str, str]:
     {}
     """
     kind, name = _field(value, _TYPE), value.get("name")
-    known = isinstance(kind, str) and kind in _ONE_BY_NAME and isinstance(name, str)
-    if not known or _field(value, _ID) is not None:
+    if kind not in _ONE_BY_NAME or not isinstance(name, str) or _field(value, _ID):
         return {}
     return {_ID: f"#{kind}/{quote(name)}"}
 

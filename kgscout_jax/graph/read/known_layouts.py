@@ -106,6 +106,7 @@ def _scored_columns(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | Non
         shares = columns[score]
         scored = all(map(_SHARE.fullmatch, shares)) and any("." in s for s in shares)
         if scored and not any(map(is_numeric, columns[first : first + 3])):
-            places = range(first, first + 3)
-            return Layout(dialect, *places, width=4, sample=list(rows[:4]))
+            return Layout(
+                dialect, first, first + 1, first + 2, width=4, sample=list(rows[:4])
+            )
     return None

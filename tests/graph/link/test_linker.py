@@ -369,7 +369,8 @@ def test_a_number_is_no_other_one_without_its_point():
 def test_entities_that_are_but_called_alike_are_linked_together():
     rows = [("Salt Road", "author", "Ann Lee"), ("Cold Lamps", "author", "Bo Ek"),
             ("Salt Road (salt-road#product)", "price", "18.99"),
-            ("Mercury", "orbits", "Sun"), ("Mercury (god)", "son of", "Maia")]  # fmt: skip
+            ("Mercury", "orbits", "Sun"),
+            ("Mercury (god)", "son of", "Maia")]  # fmt: skip
     linker = linker_of(KnowledgeGraph.from_triplets(rows))
     links = linker.link("Who wrote Salt Road?")
     assert {link.name for link in links} == {
