@@ -240,7 +240,10 @@ def numbered_nodes(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
     out = np.zeros(v, bool)
     is_number, is_code = np.zeros((2, v), bool)
     is_number[around.used] = [name.isdigit() for name in around.names]
-    is_code[around.used] = [_CODE.fullmatch(name) is not None for name in around.names]
+    is_code[around.used] = [
+        name[-1:] in _DIGITS and _CODE.fullmatch(name) is not None
+        for name in around.names
+    ]
     if not (is_number | is_code)[around.nodes[:, 0]].any():
         return out
     classes = node_classes(around)
