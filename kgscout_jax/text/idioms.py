@@ -45,8 +45,8 @@ _PHRASES = [
         (r"\b(?:has|have) been (?:here|(?:with|at|in|on|working (?:at|for)) (?:us|the "
          rf"{OWNER}))"
          r"(?: for)?(?: the)? longest(?: time)?(?=\W*$)", "joined first"),
-        (r"\b(?:has|have) ((?:held|had|rented|owned|worked|served|been (?!the\b))\b.+?),?"
-         r"(?: for)?(?: the)? longest(?: time)?(?=\W*$)",
+        (r"\b(?:has|have) ((?:held|had|rented|owned|worked|served|been (?!the\b))\b.+?)"
+         r",?(?: for)?(?: the)? longest(?: time)?(?=\W*$)",
          r"\1 from the earliest date"),
         (rf"\bjoined (?:us|(?:the|our) {OWNER}) (first|last)(?=\W*$)", r"joined \1"),
         (r"\blongest[- ]serving (\w+)", r"\1 who joined first"),
