@@ -122,7 +122,8 @@ def _id_of_row(
     """
     if cells[0].strip() and cells[0] == before[0]:
         return before[1]
-    codes = (cells[layout.header.index(name)].strip() for name in layout.codes)
+    places = (i for i, name in enumerate(layout.header) if name in layout.codes)
+    codes = (cells[i].strip() for i in places)
     return next(filter(None, codes), "") or row_id(path, number)
 
 
