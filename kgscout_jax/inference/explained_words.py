@@ -46,6 +46,7 @@ _FILLERS = AMOUNT_WORDS | frozenset(
     "anybody".split()
 )
 _MONEY = frozenset("money cash capital funding".split())
+"""Nouns for values in a currency."""
 _WHOLE = re.compile(
     r"\b(?:of|in|at|on) (?:the|our|this) ([a-z]+)\W*$"
     r"|\b(?:that )?(?:the|our|this) ([a-z]+) (?:has|have|owns|keeps|sells|offers)"

@@ -60,7 +60,12 @@ from kgscout_jax.retrieve.stated_nodes import (
 )
 from kgscout_jax.retrieve.unsaid_steps import KNOWN_DOUBT, unsaid_steps
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest, value_test
-from kgscout_jax.text.asked_kind import TOPIC, asked_kind, question_tokens
+from kgscout_jax.text.asked_kind import (
+    TOPIC,
+    AskedKind,
+    asked_kind,
+    question_tokens,
+)
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL, base_noun
@@ -281,6 +286,7 @@ def question_constraints(
     question = question if flags is None else flags.rest
     flagged = flags is not None
     kind = kind_mask(question, topics, around, unnamed, flagged=flagged)
+    asked = asked_kind(question, topics)
     rows = numbered_nodes(around, v)
     rows[around.starts] = False
     unnamed = unnamed | (rows if kind is None else rows & ~kind.called)
@@ -341,7 +347,7 @@ def question_constraints(
             shared = shared_nodes(around, unnamed, possible)
             if shared is not None and kind is not None:
                 stated = _called_shared(
-                    question, topics, around, unnamed, shared, kind.called
+                    question, topics, asked, around, unnamed, shared, kind.called
                 )
                 shared = shared if stated is None else stated
         if shared is None:
@@ -398,7 +404,6 @@ def question_constraints(
         near = ways.steps == 1
     if one_clause:
         unsaid = unsaid_steps(question, topics, relations, ends, around, ways, unnamed)
-    asked = asked_kind(question, topics)
     open_ = one_clause and stated is None and explained is None
     if open_ and asked and lacks_attribute(asked.nouns, around, unnamed):
         unsaid = np.full(v, KNOWN_DOUBT, np.float32)
@@ -452,6 +457,7 @@ def _names_another(
 def _called_shared(
     question: str,
     topics: Sequence[str],
+    asked: AskedKind | None,
     around: LocalGraph,
     unnamed: Bool[np.ndarray, "v"],
     shared: Bool[np.ndarray, "v"],
@@ -461,7 +467,6 @@ def _called_shared(
 
     Only where at most one word of the question is a condition that nothing here says.
     """
-    asked = asked_kind(question, topics)
     if asked is None or not asked.nouns or has_negating_word(question):
         return None
     nouns = {word for noun in asked.nouns for word in noun.split()}

@@ -259,10 +259,12 @@ def numbered_nodes(around: LocalGraph, v: int) -> Bool[np.ndarray, "v"]:
         classed[heads] = True
         own = around.nodes[:, 0]
         free = is_code & ~classed & (np.bincount(own, minlength=v) >= FEW_FACTS)
-        names = dict(zip(around.used.tolist(), around.names, strict=True))
+        codes_of_rows = np.flatnonzero(free)
         by_letters: dict[str, list[int]] = {}
-        for node in np.flatnonzero(free).tolist():
-            by_letters.setdefault(names[node].rstrip(_DIGITS), []).append(node)
+        for node, name in zip(
+            codes_of_rows.tolist(), around.names_of(codes_of_rows), strict=True
+        ):
+            by_letters.setdefault(name.rstrip(_DIGITS), []).append(node)
         for group in by_letters.values():
             out[group] = len(group) >= FEW_ROWS
     return out

@@ -31,9 +31,7 @@ def shared_nodes(
     """
     if len(around.mentions) < 2:
         return None
-    topics = np.zeros((len(around.mentions), len(unnamed)), bool)
-    for topic, mention in zip(topics, around.mentions, strict=True):
-        topic[mention] = True
+    topics = _mention_masks(around, len(unnamed))
     is_topic = topics.any(axis=0)
     possible = possible & ~unnamed & ~is_topic
     near = np.array([_reached(topic, around, unnamed) for topic in topics])
@@ -73,13 +71,9 @@ def called_shared_nodes(
         called: True at nodes that are called what is asked for.
         leading: relations that lead to what is called so.
     """
-    near, ways = np.ones(len(unnamed), bool), []
-    for mention in around.mentions:
-        topic = np.zeros(len(unnamed), bool)
-        topic[mention] = True
-        near &= _reached(topic, around, unnamed)
-        ways.append(topic)
-    near &= ~np.logical_or.reduce(ways)
+    topics = _mention_masks(around, len(unnamed))
+    near = np.logical_and.reduce([_reached(each, around, unnamed) for each in topics])
+    near &= ~topics.any(axis=0)
     found = near & shared & called
     heads, tails = around.nodes.T
     middle = found
@@ -88,7 +82,7 @@ def called_shared_nodes(
         middle, found = np.zeros((2, len(unnamed)), bool)
         middle[heads[slots]] = True
         found[tails[slots]] = True
-    for topic in ways:
+    for topic in topics:
         joining = (middle[around.nodes] & topic[around.nodes[:, ::-1]]).any(axis=1)
         if len(np.unique(around.relation_index[joining])) != 1:
             return None
@@ -139,6 +133,14 @@ def ways_to_mentions(
         if len(np.unique(way[:, 0])) == len(around.mentions):
             out[node] = groups.setdefault((*way.ravel().tolist(),), len(groups))
     return out if groups else None
+
+
+def _mention_masks(around: LocalGraph, v: int) -> Bool[np.ndarray, "m v"]:
+    """True at the nodes of each mention, a row a mention."""
+    topics = np.zeros((len(around.mentions), v), bool)
+    for topic, mention in zip(topics, around.mentions, strict=True):
+        topic[mention] = True
+    return topics
 
 
 def _holders(

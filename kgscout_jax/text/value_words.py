@@ -41,6 +41,7 @@ _UNITS = frozenset(
 """Words of a relation's name that say in what its values are."""
 _TIME_UNITS = frozenset("min mins minutes sec seconds hrs hours days".split())
 _MASS_UNITS = frozenset("g gram grams kg kilogram kilograms tonnes".split())
+"""The same of what weighs: ``Variant Grams``."""
 _COMES_OUT = re.compile(r"\b(?:came|comes?|coming) out\b")
 _VERB_ENDING = re.compile("(?:ed|ing|e)$")
 _KEY = 5

@@ -283,17 +283,17 @@ class Linker:
         name of the other, with its id behind it."""
         if (one.first, one.last) != (other.first, other.last):
             return False
+        if min(one.coverage, other.coverage) < WHOLE or one.how == "fuzzy":
+            return False
         entities = [self.index.entity_of(each.surface) for each in (one, other)]
-        whole = min(one.coverage, other.coverage) >= WHOLE and one.how != "fuzzy"
-        names = sorted((self.index.names[each] for each in entities), key=len)
-        if whole and "alias" in (one.how, other.how):
-            said = self.index.text_of(one.surface)
-            called = self.index.text_of(other.surface)
-            if said == called and names[1].startswith(f"{names[0]} ("):
+        said = {self.index.text_of(each.surface) for each in (one, other)}
+        if len(said) == 1 and "alias" in (one.how, other.how):
+            short, long = sorted((self.index.names[each] for each in entities), key=len)
+            if long.startswith(f"{short} ("):
                 return True
         if self.holders is None:
             return False
-        return whole and not self.holders[entities].all(axis=0).any()
+        return not self.holders[entities].all(axis=0).any()
 
     def _explained_mask(
         self,

@@ -46,7 +46,7 @@ def main_titles(graph: KnowledgeGraph) -> list[tuple[str, int]]:
     for entity, name in zip(
         heads.tolist(), texts_of(graph.entities, heads), strict=True
     ):
-        if own := _WITH_ID.fullmatch(name):
+        if name.endswith(")") and (own := _WITH_ID.fullmatch(name)):
             alike[own[1]].append(entity)
             continue
         title, end, _ = name.partition(_END)

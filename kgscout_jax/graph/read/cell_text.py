@@ -22,13 +22,13 @@ _PAGE = re.compile(
 
 
 def clean_cell(cell: str) -> str:
-    """A cell without marks of footnotes, an address in a directory as its name, and a
-    day without its midnight; "" for a mark of nothing.
+    """A cell without marks of footnotes and addresses of pages, an address in a
+    directory as its name, and a day without its midnight; "" for a mark of nothing.
 
     >>> clean_cell("Camp Nou[b]"), clean_cell("–"), clean_cell("CN=Ann Lee,OU=IT,DC=x")
     ('Camp Nou', '', 'Ann Lee')
     """
-    text = cell.strip()
+    text = without_pages(cell.strip())
     if text in NOTHING:
         return ""
     if text.endswith("]"):
@@ -47,9 +47,13 @@ def without_addresses(text: str) -> str:
     >>> without_addresses("Bo (https://www.notion.so/Bo-1f7), Ann (../People/Ann.md)")
     'Bo, Ann'
     """
-    if "(" in text:
-        text = _PAGE.sub("", text)
+    text = without_pages(text)
     return _DIRECTORY.sub(r"\1", text) if text[:3].upper() == "CN=" else text
+
+
+def without_pages(text: str) -> str:
+    """A text without the addresses of pages behind their names (Notion)."""
+    return _PAGE.sub("", text) if "(" in text else text
 
 
 def listed_values(cell: str) -> list[str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
@@ -34,8 +35,10 @@ def file_format(path: Path) -> str:
     if path.is_dir():
         raise UserError(f"{path}: expected a triplet file, found a folder")
     suffix = Path(inner_name(path)).suffix
-    if suffix == ".json" and path.is_file() and _is_linked_data(path):
-        return ".jsonld"
+    if suffix == ".json" and path.is_file():
+        state = path.stat()
+        if _is_linked_data(path, state.st_mtime_ns, state.st_size):
+            return ".jsonld"
     if suffix in TABLES or suffix == ".nt" or suffix in rdf.FORMATS:
         return suffix
     if suffix in MARKUP or suffix in JSON_LINES or suffix in (OBO, GML):
@@ -55,7 +58,8 @@ def is_table(path: Path) -> bool:
     return file_format(path) in COLUMNS
 
 
-def _is_linked_data(path: Path) -> bool:
-    """Whether a file of JSON begins with a keyword of JSON-LD."""
+@lru_cache(maxsize=1 << 12)
+def _is_linked_data(path: Path, _modified: int, _size: int) -> bool:
+    """Whether a file of JSON, as it was, begins with a keyword of JSON-LD."""
     with open_bytes(path) as handle:
         return _LINKED_DATA.match(handle.read(_SAMPLE_BYTES)) is not None

@@ -7,11 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.graph.read.cell_text import (
-    clean_cell,
-    listed_values,
-    without_addresses,
-)
+from kgscout_jax.graph.read.cell_text import clean_cell, listed_values
 from kgscout_jax.graph.read.columns import blank
 from kgscout_jax.graph.read.elements import Attributes, Edge, Node
 from kgscout_jax.graph.read.layout import (
@@ -131,7 +127,6 @@ def _values(layout: Layout, i: int, cell: str) -> list[str]:
     """The values of a cell of column ``i``, without those that stand for none."""
     if cell == NA and i in layout.with_na:
         return []
-    cell = without_addresses(cell)
     if i in layout.whole:
         cell = cell.removesuffix(".0")
     separator = ";" if layout.header[i].endswith("[]") else layout.lists.get(i)

@@ -21,6 +21,8 @@ COMPRESSED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 """Last suffix of a file -> its compression."""
 
 _PAGE_ID = re.compile(r"(?<=\w) [0-9a-f]{32}(?:_all)?$")
+"""Behind the name of a database of Notion."""
+
 BROKEN = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
 """Errors of the decompressors on damaged data, besides OSError and ValueError."""
 

@@ -475,6 +475,15 @@ def test_a_row_without_its_name_has_none_or_goes_on_with_the_row_before(tmp_path
     assert "Red Mug | Price | 6.20" in found
 
 
+def test_a_name_in_a_directory_may_have_a_comma(tmp_path):
+    lee = '"CN=Lee\\, Ann,OU=IT,DC=x"'
+    rows = ("Name,Manager,Dept,Started\n"
+            f"Bo Ek,{lee},IT,2019\nCy Du,{lee},HR,2020\n"
+            f"Di Fu,{lee},HR,2021\n")  # fmt: skip
+    found = facts(write(tmp_path / "staff.csv", rows))
+    assert "Bo Ek | Manager | Lee, Ann" in found
+
+
 def test_pages_of_notion_go_by_their_names(tmp_path):
     page = "(https://www.notion.so/{}-1f734aeea84a14aab84571c25051cc43?pvs=21)"
     people = ("Name,Class,Home,Level\n"
