@@ -97,9 +97,11 @@ def test_saves_leave_neither_threads_nor_files_open(tmp_path):
         return threading.active_count(), len(os.listdir("/dev/fd"))
 
     threads, files = held_after(range(8))
-    more_threads, more_files = held_after(range(8, 24))
+    more_threads, more_files = held_after(range(8, 56))
     run.close()
-    assert more_threads < threads + 8 and more_files < files + 8  # each save had 1, 3
+    # The last save's own threads (10 of them) may not have ended at either count. A
+    # leak of one thread and three files a save would be 48 and 144.
+    assert more_threads < threads + 24 and more_files < files + 24
 
 
 COUNTING = """
