@@ -21,7 +21,7 @@ from typing import NamedTuple
 from kgscout_jax import KnowledgeGraph, Scout
 from kgscout_jax.cli.runner import guarded
 from kgscout_jax.export.bundled import FOLDER as BUNDLED
-from kgscout_jax.inference.question_result import RetrievalResult
+from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.utils.io import write_json
 
 FOLDER = Path(__file__).with_suffix("")

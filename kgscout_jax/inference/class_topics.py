@@ -21,7 +21,7 @@ from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import SORT_OF, asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.stated_relation import stem
+from kgscout_jax.text.stems import stem
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 _OF_ONE = frozenset("of that which who whom whose where".split())

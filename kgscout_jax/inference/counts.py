@@ -15,10 +15,10 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
 from kgscout_jax.inference.inputs import Candidates
-from kgscout_jax.retrieve.kind_mask import is_number, value_mask
 from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.amounts import is_amount
 from kgscout_jax.text.kinds import is_past
+from kgscout_jax.text.name_forms import is_numeral, value_mask
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
@@ -66,7 +66,7 @@ def is_asked_number(
     if not is_amount(name):
         return False
     relation = _best_relation(node, candidates, logits, relation_of)
-    if not is_number(name) and _NUMBERS.isdisjoint(relation_words(relation)):
+    if not is_numeral(name) and _NUMBERS.isdisjoint(relation_words(relation)):
         return False  # a film may be called "12 Angry Men"
     if _leads_to_times(relation):
         return False  # "How many championships", of which it knows the years

@@ -14,7 +14,8 @@ from kgscout_jax.inference.class_members import (
     leads_to_noun,
     of_class,
 )
-from kgscout_jax.retrieve.kind_mask import GENERIC_NOUNS, kind_mask
+from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.kind_weights import GENERIC_NOUNS
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import (

@@ -18,7 +18,7 @@ from jaxtyping import Bool, Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.class_members import class_members
-from kgscout_jax.retrieve.kind_mask import GENERIC_NOUNS, kind_weights, named_weights
+from kgscout_jax.retrieve.kind_weights import GENERIC_NOUNS, kind_weights, named_weights
 from kgscout_jax.retrieve.named_ends import name_nouns
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import (

@@ -46,8 +46,9 @@ from kgscout_jax.inference.merged_graphs import MergedGraphs
 from kgscout_jax.inference.nearest import nearest_triplets
 from kgscout_jax.inference.query import Query
 from kgscout_jax.inference.question_encoder import QuestionEncoder
-from kgscout_jax.inference.question_result import scored_questions
+from kgscout_jax.inference.question_result import question_result
 from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scored_questions import scored_questions
 from kgscout_jax.inference.scoring import walkers_of
 from kgscout_jax.inference.search import Searcher
 from kgscout_jax.inference.selection import SelectionConfig, calibration_graph
@@ -364,7 +365,7 @@ class Scout:
         )
         walkers = walkers_of(self.exported)
         results = [
-            each.result(query.budget, selection, calibration, walkers)
+            question_result(each, query.budget, selection, calibration, walkers)
             for each, query in zip(scored, queries, strict=True)
         ]
         self._warn_of_budget(results, selection.token_budget)

@@ -74,8 +74,7 @@ def chain_nodes(
     family = None
     if kin or any(isinstance(step, Kin) for way in chains for step in way):
         family = Family(around, len(unnamed))
-    start = np.zeros(len(unnamed), bool)
-    start[around.starts] = True
+    start = around.topic_mask(len(unnamed))
 
     def end(way: Sequence[Step]) -> Bool[np.ndarray, "v"]:
         out = np.zeros_like(start)

@@ -47,8 +47,7 @@ def described_nodes(
         return None
     out, found = possible.copy(), False
     head, tail = around.nodes.T
-    is_topic = np.zeros(len(possible), bool)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(possible))
     named = [name in words for name in around.folded_names]
     for node in around.used[named]:
         holders = np.zeros(len(possible), bool)

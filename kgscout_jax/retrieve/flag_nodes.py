@@ -62,8 +62,7 @@ def flag_nodes(question: str, around: LocalGraph, v: int) -> FlagNodes | None:
     first = WORD.search(question.casefold())
     if first is not None and first[0] in BE | DO:
         return None
-    is_topic = np.zeros(v, bool)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(v)
     holders, negated, rest = np.ones(v, bool), False, question
     people = gender_question(question)
     if people is not None:

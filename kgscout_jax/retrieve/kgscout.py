@@ -12,10 +12,10 @@ from kgscout_jax.data.batches import BatchReader
 from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
-from kgscout_jax.retrieve.constraints import split_constraints
 from kgscout_jax.retrieve.interleaving import interleaved_logits
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.protocol import Rankings, rank_candidates
+from kgscout_jax.retrieve.split_constraints import split_constraints
 from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 

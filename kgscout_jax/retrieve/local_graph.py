@@ -80,3 +80,9 @@ class LocalGraph:
         """The topics' nodes, ascending."""
         nodes = [node for mention in self.mentions for node in mention.tolist()]
         return np.unique(np.array(nodes, np.int64))
+
+    def topic_mask(self, v: int) -> Bool[np.ndarray, "v"]:
+        """True at the topics' nodes, of v nodes."""
+        out = np.zeros(v, bool)
+        out[self.starts] = True
+        return out

@@ -32,8 +32,7 @@ def member_nodes(
     """
     if len(around.mentions) != 1 or not members_noun(words):
         return None
-    is_topic = np.zeros_like(called)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(called))
     meant = called & ~is_topic
     slots, ends = np.nonzero(meant[around.nodes] & is_topic[around.nodes[:, ::-1]])
     sides = 2 * around.relation_index[slots] + ends
@@ -76,8 +75,7 @@ def lone_nodes(
     asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
     if len(around.mentions) != 1 or not asks or not NEGATING.isdisjoint(words):
         return None
-    is_topic = np.zeros_like(called)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(called))
     slots, ends = np.nonzero(is_topic[around.nodes[:, ::-1]])
     nodes, relations = around.nodes[slots, ends], around.relation_index[slots]
     meant = called[nodes] & ~is_topic[nodes]
@@ -106,8 +104,7 @@ def alike_nodes(
     """
     if len(around.mentions) != 1 or not NEGATING.isdisjoint(words):
         return None
-    is_topic = np.zeros_like(possible)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(possible))
     slots, ends = np.nonzero(is_topic[around.nodes])
     to_class = np.array([leads_to_class(each) for each in around.relations], bool)
     kept = ~to_class[around.relation_index[slots]]

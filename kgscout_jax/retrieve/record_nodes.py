@@ -14,16 +14,13 @@ import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.graph.row_id import table_of_row
-from kgscout_jax.retrieve.kind_mask import (
-    is_value,
-    kind_of_class,
-    kind_weights,
-    named_weights,
-)
+from kgscout_jax.retrieve.kind_mask import kind_of_class
+from kgscout_jax.retrieve.kind_weights import kind_weights, named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.shared_nodes import neighbours
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import KINDS, TAIL, base_noun, singular
+from kgscout_jax.text.name_forms import is_value
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD, question_words
@@ -72,8 +69,7 @@ def record_nodes(
     if not around.mentions or not unnamed.any():
         return None
     records = unnamed.copy()
-    is_topic = np.zeros_like(unnamed)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(unnamed))
     asked = asked_kind(question, topics) or kind_of_class(question, topics)
     nouns = frozenset[str]() if asked is None else asked.nouns
     mentions = 0
@@ -168,8 +164,7 @@ def _doers(
     tables = {table for name in names if (table := table_of_row(name))}
     words = [word_forms(word.text) for word in question_words(question, topics)]
     said = [forms for table in tables for forms in map(word_forms, WORD.findall(table))]
-    is_topic = np.zeros_like(records)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(records))
     of_records, to_topic = records[around.nodes[:, 0]], is_topic[around.nodes[:, 1]]
     by = np.unique(around.relation_index[of_records & to_topic]).tolist()
     names_by = [str(around.relations[i]) for i in by]

@@ -19,9 +19,10 @@ from kgscout_jax.policy.registry import has_answers, is_general, needs_words
 from kgscout_jax.policy.walk_config import WalkConfig
 from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
-from kgscout_jax.retrieve.constraints import QuestionConstraints, split_constraints
+from kgscout_jax.retrieve.constrained_logits import QuestionConstraints
 from kgscout_jax.retrieve.policy_calls import PolicyCall
 from kgscout_jax.retrieve.readings import MARGIN, answer_margins
+from kgscout_jax.retrieve.split_constraints import split_constraints
 from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 

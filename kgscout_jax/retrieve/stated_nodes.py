@@ -124,8 +124,7 @@ def lacks_attribute(
     leading = np.array([leads_to(each, nouns) for each in around.relations], bool)
     heads, tails = around.nodes.T
     slots = (leading & ~around.to_class)[around.relation_index]
-    is_topic = np.zeros_like(unnamed)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(unnamed))
     if not slots.any() or (is_topic[heads] | is_topic[tails])[slots].any():
         return False
     # What is called so by a record of its own has it.
@@ -188,8 +187,7 @@ def stated_nodes(
     """
     if not any(ends):
         return None
-    is_topic = np.zeros(len(possible), bool)
-    is_topic[around.starts] = True
+    is_topic = around.topic_mask(len(possible))
     said = np.array([*map(bool, ends)], bool)
     start = is_topic if start is None else start
     out = nodes_at_ends(said, ends, start, around) & possible & ~is_topic

@@ -27,7 +27,7 @@ from kgscout_jax.text.kinds import (
 )
 from kgscout_jax.text.question_chain import ChainWord
 from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
-from kgscout_jax.text.stated_relation import RANKS
+from kgscout_jax.text.relation_words import RANK_ADVERBS
 
 RELATED = 0.1
 """Cost of a step that a word names by a related one."""
@@ -105,7 +105,7 @@ class StepWords:
             arcs=arcs,
             called=called,
             joined=word.joined,
-            is_rank=word.joined and word.text in RANKS,
+            is_rank=word.joined and word.text in RANK_ADVERBS,
             is_people=noun == "person",
             is_attribute=is_attribute(noun),
             is_unknown=is_noun and not (called.any() or named),

@@ -44,7 +44,7 @@ from kgscout_jax.text.relation_phrases import (
     word_forms,
 )
 from kgscout_jax.text.relation_words import leads_to_class
-from kgscout_jax.text.stated_relation import stem
+from kgscout_jax.text.stems import stem
 from kgscout_jax.text.subclasses import subclass_end
 from kgscout_jax.text.words import question_words
 from kgscout_jax.text.yes_no_claim import yes_no_claim

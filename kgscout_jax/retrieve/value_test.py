@@ -19,11 +19,11 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.readings import node_readings
 from kgscout_jax.text.relation_words import (
+    RANK_ADVERBS,
     of_other_years,
     plain_words,
     relation_words,
 )
-from kgscout_jax.text.stated_relation import RANKS
 from kgscout_jax.text.value_column import Value, ValueColumn
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.value_words import measured_keys, relation_keys, word_key
@@ -38,7 +38,7 @@ NEAR = 3.0
 """Nodes this far below the best node of all are not what the question asks for."""
 MIN_COVERAGE = 0.5
 """Least share of the nodes to choose from whose values are known, for a superlative."""
-_RANKS = frozenset(map(word_key, RANKS))
+_RANKS = frozenset(map(word_key, RANK_ADVERBS))
 """Keys of words that rank, and do not say which values: ``first_released``."""
 IMPLIED = 1.0
 WEIGHTS = (2.0, 1.5, IMPLIED)

@@ -101,6 +101,8 @@ def _relation_words(relation: str) -> tuple[str, ...]:
     return words[:-1] if len(words) > 1 and words[-1] == "s" else words
 
 
+RANK_ADVERBS = frozenset(("first", "last"))
+"""Words that rank in a question, and in the names of relations."""
 _AUXILIARIES = frozenset("has have is was are were been".split())
 
 

@@ -9,7 +9,6 @@ up, because that takes seconds to load: words are compared by their stems.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -18,21 +17,12 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.full_question import full_question, made_noun, vague_noun
 from kgscout_jax.text.kinds import (
     HEAD,
-    IRREGULAR_VERBS,
     TAIL,
     base_noun,
-    has_participle_ending,
-    is_finite,
-    is_past,
     noun_kind,
     singular,
-    singular_form,
-    statement,
-    verbs_of_agents,
 )
 from kgscout_jax.text.question_clause import (
-    BE,
-    DO,
     PLACES,
     TIMES,
     Clause,
@@ -40,66 +30,35 @@ from kgscout_jax.text.question_clause import (
     clause_of,
     is_clause,
 )
-from kgscout_jax.text.question_noun import OF, noun_of_answer, noun_of_topic
+from kgscout_jax.text.question_noun import noun_of_answer, noun_of_topic
 from kgscout_jax.text.relation_groups import names_in_group
 from kgscout_jax.text.relation_phrases import other_names, relation_forms, word_forms
+from kgscout_jax.text.relation_predicate import (
+    NOUN_WORDS,
+    dated_deed,
+    doer_end,
+    predicate_words,
+    verb_stems,
+    within_phrase,
+    without_auxiliaries,
+)
 from kgscout_jax.text.relation_words import (
     FORMER,
     PREPOSITIONS,
+    RANK_ADVERBS,
     last_word,
     relation_words,
 )
+from kgscout_jax.text.stems import agent_stem, stem
 
 _MUTUAL_NOUNS = frozenset(
     "spouse wife husband partner sibling brother sister twin cousin friend neighbor "
     "neighbour colleague relative rival peer".split()
 )
-_DOERS = frozenset(
-    "lead head host coach judge guide chair boss captain referee sponsor pilot cook "
-    "tutor".split()
-)
-"""Nouns for doers that are the verb itself."""
-_ALSO_VERBS = frozenset("coach mentor tutor sponsor monitor pilot".split())
-"""Nouns for doers whose plural may be a verb."""
-RANKS = frozenset(("first", "last"))
-"""Words that rank in a question, and in the names of relations."""
 _REPORTS = frozenset(("report", "subordinate"))
 """What those are who report to somebody."""
 _BY = "by"
 """Marks the groups of those who made something."""
-_NOUN = 2
-"""Words of a noun that is no clause, at most."""
-_DATES = frozenset("date day year month".split())
-_DEEDS = {
-    "birth": "born",
-    "death": "die",
-    "marriage": "marry",
-    "foundation": "found",
-    "publication": "publish",
-    "completion": "complete",
-    "arrival": "arrive",
-    "departure": "depart",
-    "graduation": "graduate",
-    "admission": "admit",
-    "construction": "construct",
-    "creation": "create",
-    "establishment": "establish",
-    "acquisition": "acquire",
-    "invention": "invent",
-    "discovery": "discover",
-    "formation": "form",
-    "election": "elect",
-    "installation": "install",
-    "registration": "register",
-    "delivery": "deliver",
-    "introduction": "introduce",
-    "enrollment": "enroll",
-    "employment": "employ",
-    "approval": "approve",
-    "termination": "terminate",
-}
-"""Nouns for what is done, and its verb."""
-_SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}
 _FORMER_WORDS = FORMER | {"past", "once"}
 _PLACES = frozenset(
     "country nation continent city town state county province district".split()
@@ -108,22 +67,6 @@ _PLACES_AT_ALL = frozenset("place location area region part".split())
 _PAST = frozenset("did was were had".split())
 """Verbs of questions that may ask how it was."""
 _USED_TO = {("used", "to"), ("use", "to")}
-_ENDING = re.compile(r"(ies|ied|ing|ed|es|(?<!s)s|e)$")
-
-
-@lru_cache(maxsize=1 << 14)
-def stem(word: str) -> str:
-    """What the forms of a regular verb share, and the base form of an irregular one.
-
-    >>> stem("mentors"), stem("carried"), stem("carry"), stem("wrote")
-    ('mentor', 'car', 'car', 'writ')
-    """
-    word = IRREGULAR_VERBS.get(word, _SHORT_VERBS.get(word, word))
-    short = _ENDING.sub("", word)
-    short = (short if len(short) > 2 else word).removesuffix("y")
-    if len(short) > 3 and short[-1] == short[-2] and short[-1] not in "sl":
-        short = short[:-1]  # preferred
-    return short
 
 
 _MUTUAL = frozenset(map(
@@ -271,7 +214,7 @@ def _ends_by_phrases(words: Sequence[str], relations: Collection[str]) -> _Ends:
     """``all_answer_ends`` by other phrases for each relation."""
     noun = _clause_noun(words)
     # "Actors portray people" are several nouns, or a clause of their own.
-    if noun and not (len(noun) <= _NOUN and _has_preposition(words)):
+    if noun and not (len(noun) <= NOUN_WORDS and _has_preposition(words)):
         return {}
     likely = [each for each in relations if not noun or may_lead_to(each, noun[-1])]
     ends = {each: _ends_by_other_names(words, each) for each in likely}
@@ -285,7 +228,7 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
         return _of_noun(noun, ends)
     noun = _clause_noun(words)
     # No relation of the groups leads to a time.
-    if words[0] == "when" or len(noun) > _NOUN or not TIMES.isdisjoint(noun):
+    if words[0] == "when" or len(noun) > NOUN_WORDS or not TIMES.isdisjoint(noun):
         return {}
     if noun_form := vague_noun(words):
         own = _ends_by_names(noun_form, [*relations])
@@ -353,7 +296,7 @@ def _stems(words: tuple[str, ...]) -> frozenset[str]:
     forms = {*words, *map(base_noun, words)}
     if "from" in words:
         forms.add("origin")  # see ``noun_of_answer``
-    return frozenset((*map(stem, forms), *map(_agent_stem, forms))) - {""}
+    return frozenset((*map(stem, forms), *map(agent_stem, forms))) - {""}
 
 
 @lru_cache(maxsize=1 << 12)
@@ -411,76 +354,23 @@ def _ends_by_names(
     timed = clause.timed and not clause.preposition
     return [
         frozenset([HEAD])
-        if _within(each)[:1] == within
+        if within_phrase(each)[:1] == within
         else frozenset([TAIL])
-        if timed and _dated_deed(each) == said
+        if timed and dated_deed(each) == said
         else _ends_of_clause(clause, each)
-        if said in _verb_stems(each)
+        if said in verb_stems(each)
         else nothing
         for each in relations
     ]
 
 
-@lru_cache(maxsize=1 << 14)
-def _dated_deed(relation: str) -> str:
-    """The stem of the verb for what a relation dates; "" for other relations.
-
-    >>> _dated_deed("Hire Date") == stem("hired"), _dated_deed("date_of_birth")
-    (True, 'born')
-    """
-    words = [word for word in relation_words(relation) if word not in PREPOSITIONS]
-    deeds = [word for word in words if word not in _DATES]
-    if len(deeds) != 1 or len(words) == 1:
-        return ""
-    return stem(_DEEDS.get(deeds[0], deeds[0]))
-
-
-@lru_cache(maxsize=1 << 14)
-def _within(relation: str) -> tuple[str, ...]:
-    """The preposition and the noun of a relation that has no verb; () for others.
-
-    >>> _within("is on line"), _within("in_team"), _within("located_in")
-    (('on', 'line'), ('in', 'team'), ())
-    """
-    words = relation_words(relation)
-    words = words[words[:1] != [] and words[0] in BE :]
-    placed = 1 < len(words) <= _NOUN + 1 and words[0] in PLACES
-    return (*words,) if placed else ()
-
-
-@lru_cache(maxsize=1 << 14)
-def _verb_stems(relation: str) -> frozenset[str]:
-    """Stems of the verbs that may say a relation: of its doer's noun, its own, and one
-    beside a noun, ``year_built``, ``feeds_river``."""
-    words, verb = relation_words(relation), _predicate(relation)[:1]
-    stems = {*_doer_stems(relation), *map(stem, verb)}
-    return frozenset(stems | {*map(stem, words)} if len(words) == 2 else stems)
-
-
-@lru_cache(maxsize=1 << 14)
-def _doer_stems(relation: str) -> frozenset[str]:
-    """Stems of the verbs for what those do that a relation is called by."""
-    words = relation_words(relation)
-    if len(words) - (words[-1:] == [OF]) != 1:
-        return frozenset()
-    noun = words[0]
-    if noun in _DOERS:
-        return frozenset([stem(noun)])
-    one = singular_form(noun)
-    if one == "author":
-        return frozenset([_agent_stem(one), one])
-    # "Directors" are several, and "coaches" and "mentors" may be verbs.
-    doer = one if one in verbs_of_agents() and one not in _ALSO_VERBS else noun
-    return frozenset({_agent_stem(doer)} - {""})
-
-
 def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
     """See ``answer_ends``."""
-    asked, doer = clause.preposition, _doer_end(relation, clause.verb)
+    asked, doer = clause.preposition, doer_end(relation, clause.verb)
     if _says_noun_and_verb(clause, relation):
         return frozenset([TAIL])
     if doer is None:
-        predicate = _predicate(relation)
+        predicate = predicate_words(relation)
         if not predicate or stem(predicate[0]) != stem(clause.verb):
             return frozenset()
         if stem(clause.verb) in _MUTUAL:
@@ -509,7 +399,11 @@ def _says_noun_and_verb(clause: Clause, relation: str) -> bool:
     """
     words = {*relation_words(relation)} - PREPOSITIONS
     said = {*map(stem, (*clause.noun, clause.verb))}
-    return clause.topic_first and len(words) > 1 and {*map(stem, words - RANKS)} == said
+    return (
+        clause.topic_first
+        and len(words) > 1
+        and {*map(stem, words - RANK_ADVERBS)} == said
+    )
 
 
 def _is_other_object(clause: Clause, relation: str) -> bool:
@@ -525,37 +419,12 @@ def _is_other_object(clause: Clause, relation: str) -> bool:
         )
     if len(words) < 3:
         return False
-    if not _predicate(relation):
+    if not predicate_words(relation):
         return False  # The state is no object in "head of state".
     last = words[-1]
     if last in PREPOSITIONS or words[-2] not in PREPOSITIONS:
         return False
     return word_forms(clause.noun[-1]).isdisjoint(word_forms(last))
-
-
-def _doer_end(relation: str, verb: str) -> int | None:
-    """The end of those who do what a verb says, where a relation is called like them.
-
-    None for other relations.
-
-    >>> _doer_end("director", "directed"), _doer_end("owner_of", "own")
-    (1, 0)
-    """
-    if stem(verb) not in _doer_stems(relation):
-        return None
-    return HEAD if relation_words(relation)[-1:] == [OF] else TAIL
-
-
-@lru_cache(maxsize=1 << 14)
-def _agent_stem(noun: str) -> str:
-    """The stem of the verb of a noun for its doers; "" for other nouns.
-
-    >>> _agent_stem("commander"), _agent_stem("mentor"), _agent_stem("number")
-    ('command', 'mentor', 'numb')
-    """
-    if verb := verbs_of_agents().get(noun):
-        return stem(verb)
-    return stem(noun[:-2]) if len(noun) > 5 and noun.endswith(("er", "or")) else ""
 
 
 def noun_ends(word: str, relation: str) -> frozenset[int]:
@@ -572,16 +441,9 @@ def noun_ends(word: str, relation: str) -> frozenset[int]:
     """
     words = relation_words(relation)
     is_noun = base_noun(word) in {base_noun(each) for each in words}
-    if not is_noun or _predicate(relation) or base_noun(word) in _MUTUAL_NOUNS:
+    if not is_noun or predicate_words(relation) or base_noun(word) in _MUTUAL_NOUNS:
         return frozenset((HEAD, TAIL))
     return frozenset([HEAD if len(words) > 1 and words[-1] == "of" else TAIL])
-
-
-def _without_auxiliaries(words: list[str]) -> list[str]:
-    """The words of a relation's name without a leading "has" or "is"."""
-    while len(words) > 1 and words[0] in BE | DO:
-        words = words[1:]
-    return words
 
 
 def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
@@ -589,14 +451,14 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
 
     What a relation calls its tails, or its heads where "of" follows.
     """
-    if singular(_within(relation)[1:]) == noun:
+    if singular(within_phrase(relation)[1:]) == noun:
         return frozenset([TAIL])
     words = relation_words(relation)
-    words = _without_auxiliaries(words)
-    verb, *rest = _predicate(relation) or ("",)
+    words = without_auxiliaries(words)
+    verb, *rest = predicate_words(relation) or ("",)
     if verb and len(words) > 1 and (base_noun(words[-1]),) == noun:
         return frozenset([TAIL])  # "starred actors" are tails, though actors star
-    if verb and rest in ([], ["by"]) and _agent_stem(noun[-1]) == stem(verb):
+    if verb and rest in ([], ["by"]) and agent_stem(noun[-1]) == stem(verb):
         # "The mentor of X" of "mentored by" and of "mentors"
         return frozenset([TAIL if rest else HEAD])
     if (verb, rest) == ("reports", ["to"]) and noun[-1] in _REPORTS:
@@ -609,30 +471,3 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     if noun[-1] in _MUTUAL_NOUNS:
         return frozenset((HEAD, TAIL))
     return frozenset([HEAD if is_of else TAIL])
-
-
-@lru_cache(maxsize=1 << 14)
-def _predicate(relation: str) -> tuple[str, ...]:
-    """The verb of a relation's name and its preposition; () for a name without."""
-    whole = statement(relation)
-    words = whole.predicate.split() if whole else relation_words(relation)
-    words = _without_auxiliaries(words)
-    if (
-        len(words) > 2
-        and words[-1] in PREPOSITIONS
-        and has_participle_ending(words[-2])
-    ):
-        words = words[-2:]  # "station affiliated with"
-    if len(words) == 2 and words[0].endswith("ing") and words[1] in PREPOSITIONS:
-        return (*words,)  # "reporting to"
-    if not words or not _is_verb(words[0]):
-        return ()
-    if whole is None and words[1:] and words[1] not in PREPOSITIONS:
-        # "coaches team", no "sales region"
-        return tuple(words[:1]) if is_finite(words[0]) else ()
-    return tuple(words[:2])
-
-
-def _is_verb(word: str) -> bool:
-    """Whether a word may be a verb with a subject, or a participle."""
-    return word.endswith("s") or is_past(word)

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from kgscout_jax.text.kinds import is_past, singular_form
-from kgscout_jax.text.relation_words import last_word, relation_words
-from kgscout_jax.text.stated_relation import RANKS as ADVERBS
+from kgscout_jax.text.relation_words import RANK_ADVERBS, last_word, relation_words
 from kgscout_jax.text.value_column import UNITS, Value, ValueColumn
 from kgscout_jax.text.value_limits import LIMIT, NUMBER_WORDS, interval, word_limit
 from kgscout_jax.text.value_words import (
@@ -349,7 +348,11 @@ def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
             continue
         if token.word == "top" and any(adjective(t.word, "est") for t in tokens[at:]):
             continue  # "the top 5 largest"
-        if token.word in ADVERBS and at and _is_of_many(tokens[at - 1].word, following):
+        if (
+            token.word in RANK_ADVERBS
+            and at
+            and _is_of_many(tokens[at - 1].word, following)
+        ):
             continue  # "operas first performed in Vienna", "in their first year"
         if found is None and token.word in ("most", "least") and following in DEGREES:
             found, width = DEGREES[following], 2

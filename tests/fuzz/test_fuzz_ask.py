@@ -22,7 +22,7 @@ from kgscout_jax.cli.answer_text import (
 )
 from kgscout_jax.cli.main import main
 from kgscout_jax.errors import JOINERS, MAX_MESSAGE, UserError, escape
-from kgscout_jax.graph.link.linker import Link
+from kgscout_jax.graph.link.links import Link
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scout import Scout
 

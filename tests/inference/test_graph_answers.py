@@ -22,19 +22,18 @@ from kgscout_jax.inference.answer_kinds import (
 )
 from kgscout_jax.inference.counts import set_size
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
-from kgscout_jax.inference.question_result import (
-    ScoredQuestion,
-    SearchStart,
-    with_answers,
-)
+from kgscout_jax.inference.question_result import question_result
 from kgscout_jax.inference.result import RetrievalResult
+from kgscout_jax.inference.scored_question import ScoredQuestion
+from kgscout_jax.inference.scored_questions import with_answers
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.inference.selection import SelectionConfig
+from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.policy.registry import policy_outputs
 from kgscout_jax.reason.selection import SELECTION_FORMS
 from kgscout_jax.retrieve.answer_scale import AnswerScale
-from kgscout_jax.retrieve.kind_mask import is_dated, is_number
 from kgscout_jax.text.count_question import asks_for_count
+from kgscout_jax.text.name_forms import is_dated, is_numeral
 from kgscout_jax.types import Triplet
 
 D, WALKERS = 4, 3
@@ -123,7 +122,7 @@ def test_every_path_leads_from_a_topic_to_its_answer(
         scores=scores,
     )
     (asked,) = with_answers([asked], score, SCALE, SCALE.abstention)
-    result = asked.result(k, SelectionConfig(form=form), None, WALKERS)
+    result = question_result(asked, k, SelectionConfig(form=form), None, WALKERS)
     assert result.answers and not result.abstained
     assert len(result) == min(k, len(candidates.ids))
     probabilities = [answer.probability for answer in result.answer_entities]
@@ -181,7 +180,7 @@ def answers_of(
     asked = replace(asked, scores=replace(asked.scores, doubts=doubts))
     least = more.pop("least", scale.abstention)
     (asked,) = with_answers([asked], lambda *_: [], scale, least)
-    return asked.result(10, SelectionConfig(), None, WALKERS)
+    return question_result(asked, 10, SelectionConfig(), None, WALKERS)
 
 
 def test_answers_are_the_nodes_from_the_threshold_on():
@@ -362,9 +361,11 @@ def test_without_candidates_the_policy_abstains():
     asked = ScoredQuestion(
         text="Who?", graph=graph, start=start, candidates=None, scores=empty
     )
-    result = asked.result(5, SelectionConfig(), None, WALKERS)
+    result = question_result(asked, 5, SelectionConfig(), None, WALKERS)
     assert result.abstained and result.answers == () == result.best_guesses
-    assert not asked.result(5, SelectionConfig(), None, 0).abstained  # it has no head
+    assert not question_result(
+        asked, 5, SelectionConfig(), None, 0
+    ).abstained  # it has no head
 
 
 @pytest.mark.parametrize(("logit", "said", "sure"), [(2.0, "yes", 2.0), (-2, "no", 2)])
@@ -397,7 +398,7 @@ def test_yes_where_the_walk_from_the_other_topic_arrives(logit, said, sure):
     )
     starts.clear()
     (asked,) = with_answers([asked], score, AnswerScale(), 0.2)
-    result = asked.result(5, SelectionConfig(), None, WALKERS)
+    result = question_result(asked, 5, SelectionConfig(), None, WALKERS)
     assert sorted(starts) == [["Heat"], ["US"]]
     (answer,) = result.answers
     assert result.kind == "yes_no" and answer.name == said
@@ -405,7 +406,7 @@ def test_yes_where_the_walk_from_the_other_topic_arrives(logit, said, sure):
     assert [each.name for each in result.support] == ["US"]
     assert answer.path == (("Heat", "by", "Mann"), ("Mann", "in", "US"))
     (unsure,) = with_answers([asked], score, AnswerScale(), 0.95)
-    assert unsure.result(5, SelectionConfig(), None, WALKERS).abstained
+    assert question_result(unsure, 5, SelectionConfig(), None, WALKERS).abstained
 
 
 @pytest.mark.parametrize(
@@ -451,7 +452,7 @@ def test_neighbours_are_compared_with_the_other_nodes(
         )
         scale = AnswerScale(threshold=0.1, abstention=0.5)
         (asked,) = with_answers([asked], score, scale, scale.abstention)
-        return asked.result(5, SelectionConfig(), None, WALKERS)
+        return question_result(asked, 5, SelectionConfig(), None, WALKERS)
 
     result = answers_to(["Alien", "Scott"])
     (answer,) = result.answers or result.best_guesses
@@ -485,8 +486,8 @@ def test_the_first_words_tell_the_kind(question, count, yes_no):
 
 
 def test_numbers_are_told_from_names():
-    assert all(map(is_number, ["3", " 1,000 ", "-2.5", "1979"]))
-    assert not any(map(is_number, ["", "Studio 3", "3rd", "1979-05-25"]))
+    assert all(map(is_numeral, ["3", " 1,000 ", "-2.5", "1979"]))
+    assert not any(map(is_numeral, ["", "Studio 3", "3rd", "1979-05-25"]))
 
 
 def test_links_of_the_same_words_are_one_mention():

@@ -10,14 +10,14 @@ import pytest
 from named_graph import named_graph
 
 from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.retrieve.constraints import (
+from kgscout_jax.retrieve.constrained_logits import (
     FORM_DOUBT,
     NEAR_PENALTY,
     TRUST,
     QuestionConstraints,
-    question_constraints,
 )
-from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY
+from kgscout_jax.retrieve.constraints import question_constraints
+from kgscout_jax.retrieve.kind_penalties import DOUBT, PENALTY
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.unsaid_steps import (
     CLAIM_DOUBT,

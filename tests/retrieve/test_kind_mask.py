@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from named_graph import named_graph
 
 from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.retrieve.kind_mask import DOUBT, PENALTY, TRIPLET_PENALTY, kind_mask
+from kgscout_jax.retrieve.kind_mask import TRIPLET_PENALTY, kind_mask
+from kgscout_jax.retrieve.kind_penalties import DOUBT, PENALTY
 from kgscout_jax.retrieve.local_graph import LocalGraph
 
 RELATIONS = ["directed_by", "release_year", "starred_actors", "located in", "P131"]

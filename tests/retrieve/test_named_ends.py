@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.retrieve.kind_mask import PENALTY, kind_mask
+from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.kind_penalties import PENALTY
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_ends import named_ends
 

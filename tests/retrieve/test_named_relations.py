@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgscout_jax.retrieve.constraints import LACK_DOUBT, question_constraints
+from kgscout_jax.retrieve.constrained_logits import LACK_DOUBT
+from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import (
     CENTRE,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from named_graph import named_graph
 
-from kgscout_jax.retrieve.kind_mask import DOUBT, STATED_PENALTY, kind_mask
+from kgscout_jax.retrieve.kind_mask import kind_mask
+from kgscout_jax.retrieve.kind_penalties import DOUBT, STATED_PENALTY
 from kgscout_jax.retrieve.node_classes import class_noun, numbered_nodes
 from kgscout_jax.text.relation_words import is_class_relation
 

@@ -9,6 +9,7 @@ A logistic model scores the candidates.
 
 from kgscout_jax.graph.link.index import LinkIndex
 from kgscout_jax.graph.link.index_build import build_index
-from kgscout_jax.graph.link.linker import Link, Linker, LinkSettings
+from kgscout_jax.graph.link.linker import Linker
+from kgscout_jax.graph.link.links import Link, LinkSettings
 
 __all__ = ["Link", "LinkIndex", "LinkSettings", "Linker", "build_index"]

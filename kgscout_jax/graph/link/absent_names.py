@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kgscout_jax.graph.link.classes import is_class, tails_of
 from kgscout_jax.graph.link.graph_index import linker_of
 from kgscout_jax.graph.link.index import equal_ranges
-from kgscout_jax.graph.link.linker import Link
+from kgscout_jax.graph.link.links import Link
 from kgscout_jax.graph.link.question_tokens import tokenise_question
 from kgscout_jax.graph.link.stop_words import GRAMMAR, STOP_WORDS
 from kgscout_jax.text.kinds import base_noun

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from kgscout_jax.graph.link.linker import Link
+from kgscout_jax.graph.link.links import Link
 from kgscout_jax.text.relation_index import RelationIndex
 from kgscout_jax.text.words import WORD
 

@@ -24,12 +24,12 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.policy.module import Policy
 from kgscout_jax.policy.registry import is_general, needs_words
 from kgscout_jax.retrieve.candidates import dot_products
-from kgscout_jax.retrieve.constraints import split_constraints
 from kgscout_jax.retrieve.policy_calls import PolicyCall, batch_results
 from kgscout_jax.retrieve.prizes.graph import PrizeGraph, rank_prizes, triplet_order
 from kgscout_jax.retrieve.prizes.paths import path_order
 from kgscout_jax.retrieve.prizes.subgraph import library, subgraph_order
 from kgscout_jax.retrieve.protocol import Rankings, rank_positions
+from kgscout_jax.retrieve.split_constraints import split_constraints
 from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kgscout_jax.graph.link.asked_relations import without_asked_relations
-from kgscout_jax.graph.link.linker import Link
+from kgscout_jax.graph.link.links import Link
 from kgscout_jax.text.relation_index import RelationIndex
 
 INDEX = RelationIndex(["license", "publicationYear"])
