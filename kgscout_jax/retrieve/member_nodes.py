@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
@@ -46,25 +45,18 @@ def member_nodes(
     return out if all_by_one else None
 
 
-class LoneNodes(NamedTuple):
-    """Nodes that one relation joins with the topic."""
-
-    nodes: Bool[np.ndarray, "v"]
-    relation: int
-
-
 def lone_nodes(
     words: Sequence[str],
     around: LocalGraph,
     called: Bool[np.ndarray, "v"],
     possible: Bool[np.ndarray, "v"],
-) -> LoneNodes | None:
+) -> Bool[np.ndarray, "v"] | None:
     """The only nodes beside the one topic that are called what "which" asks for.
 
     And those that the same relation leads to, if they may be called so.
 
     "Which peaks lie inside X" has no word for a relation, and needs none. None where
-    several relations lead to such nodes. The words may name another one.
+    several relations lead to such nodes.
 
     Args:
         words: of the question, see ``question_tokens``.
@@ -85,7 +77,7 @@ def lone_nodes(
         return None
     out = np.zeros_like(called)
     out[nodes[all_sides == sides[0]]] = True
-    return LoneNodes(out & possible & ~is_topic, int(sides[0] // 2))
+    return out & possible & ~is_topic
 
 
 def alike_nodes(

@@ -7,7 +7,6 @@ all words. The first that finds nodes decides.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from kgscout_jax.retrieve.explained_steps import explained_nodes
 from kgscout_jax.retrieve.kind_mask import KindMask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.member_nodes import lone_nodes, member_nodes
-from kgscout_jax.retrieve.named_relations import NamedRelations, named_relations
+from kgscout_jax.retrieve.named_relations import NamedRelations
 from kgscout_jax.retrieve.record_nodes import RecordNodes, leads_to
 from kgscout_jax.retrieve.shared_nodes import (
     called_shared_nodes,
@@ -34,11 +33,6 @@ from kgscout_jax.text.question_noun import OF, noun_of_topic
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_sentence
 from kgscout_jax.text.words import question_words
-
-_VAGUE_VERBS = re.compile(
-    r"\b(?:lies?|lying|comes?|came|coming|located|situated|found)\b", re.I
-)
-"""Verbs that say no more than a preposition: "which peaks lie in"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,32 +133,11 @@ def said_nodes(question: QuestionReading, records: RecordNodes | None) -> SaidNo
         )
         if explained is not None:
             return SaidNodes(shared=explained, explained=explained)
-    lone = _lone_nodes(question) if plain and question.called.any() else None
+    lone = None
+    if plain and question.called.any():
+        likely = question.likely & ~unnamed
+        lone = lone_nodes(question.words, around, question.called, likely)
     return SaidNodes(shared=lone, stated=lone)
-
-
-def _lone_nodes(question: QuestionReading) -> Bool[np.ndarray, "v"] | None:
-    """``lone_nodes`` of a question that names no relation but theirs."""
-    lone = lone_nodes(
-        question.words,
-        question.around,
-        question.called,
-        question.likely & ~question.unnamed,
-    )
-    if lone is None or _names_another(lone.relation, question):
-        return None
-    return lone.nodes
-
-
-def _names_another(relation: int, question: QuestionReading) -> bool:
-    """Whether a question names another relation, by a word that is neither its noun nor
-    a vague verb; those that need no word aside."""
-    words = question.words
-    noun = words[1 + (words[:1] == ["how"]) :][:1]
-    plain = _VAGUE_VERBS.sub(" ", question.text)
-    topics = [*question.topics, *noun]
-    said = named_relations(plain, topics, question.around.relations).named
-    return bool(np.delete(said & ~question.relations.implied, relation).any())
 
 
 def _called_shared(

@@ -43,7 +43,6 @@ from kgscout_jax.text.relation_phrases import (
     relation_forms,
     word_forms,
 )
-from kgscout_jax.text.relation_words import leads_to_class
 from kgscout_jax.text.stems import stem
 from kgscout_jax.text.subclasses import subclass_end
 from kgscout_jax.text.words import question_words
@@ -210,7 +209,8 @@ def _forbids(words: Sequence[str]) -> bool:
 
 
 def _counts_topic(words: Sequence[str], around: LocalGraph) -> bool:
-    """Whether it counts something of the graph that is no class: "how many eggs"."""
+    """Whether it counts what is joined with its topic, and no class: "how many eggs"
+    of a dish."""
     if words[:2] != ["how", "many"] or len(words) < 3:
         return False
     counted = around.starts
@@ -219,11 +219,10 @@ def _counts_topic(words: Sequence[str], around: LocalGraph) -> bool:
             return False  # of a department of people
         forms = {words[2], base_noun(words[2])}
         counted = around.used[[name in forms for name in around.folded_names]]
-        if not len(counted):
-            return False
-    to_class = np.array([leads_to_class(each) for each in around.relations], bool)
-    classes = around.nodes[to_class[around.relation_index], 1]
-    return not np.isin(counted, classes).any()
+    is_counted = np.isin(around.nodes, counted)
+    joined = (is_counted & np.isin(around.nodes[:, ::-1], around.starts)).any(axis=1)
+    classes = around.nodes[around.to_class[around.relation_index], 1]
+    return bool(joined.any()) and not np.isin(counted, classes).any()
 
 
 def _asks_more_of_class(question: str, topics: Sequence[str], unknown: int) -> bool:
