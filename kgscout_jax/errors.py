@@ -4,6 +4,8 @@ JOINERS = "\u200c\u200d"
 """Invisible, but part of words."""
 MAX_MESSAGE = 2000
 """Characters of a message; of a longer one the middle is left out."""
+_FILES: dict[str, str] = {}
+"""Files of people, by the temporary folders that stand for them."""
 
 
 class UserError(Exception):
@@ -15,7 +17,14 @@ class UserError(Exception):
     """
 
     def __init__(self, message: str) -> None:
+        for folder, file in _FILES.items():
+            message = message.replace(folder, file)
         super().__init__(_one_line(message))
+
+
+def name_in_messages(folder: str, file: str) -> None:
+    """Let messages name a file of somebody instead of a temporary folder."""
+    _FILES[folder] = file
 
 
 def escape(text: str) -> str:

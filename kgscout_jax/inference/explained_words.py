@@ -42,8 +42,8 @@ from kgscout_jax.types import display_name
 
 _FILLERS = AMOUNT_WORDS | frozenset(
     "all ever overall people person many one ones give find show worth lasts lasted "
-    "got gets take takes took taking made our we here everyone everybody anyone "
-    "anybody".split()
+    "got gets take takes took taking made our my we here everyone everybody anyone "
+    "anybody listed".split()
 )
 _MONEY = frozenset("money cash capital funding".split())
 """Nouns for values in a currency."""
@@ -56,7 +56,15 @@ _WHOLE = re.compile(
 dearest device the hospital has bought"."""
 _TAKES_TO = re.compile(r"\btakes? (?:the )?(?:\w+est|(?:most|least) time)( to [a-z]+)")
 """What is done in the time that is compared: "takes the longest to make"."""
-_OF_ALL = re.compile(r"(?:out )?of (?:all )?(?:the|our) ([a-z]+)\b\W", re.IGNORECASE)
+_DEED = re.compile(
+    r"\b(?:we|they|you|i)(?: all| ever)? ([a-z]+)|\bbeen ([a-z]+ing)\b"
+    r"|\bto ([a-z]+)\W*$"
+)
+"""What is done with all that is compared: "we sell", "been running", "to make"."""
+_OF_ALL = re.compile(
+    r"(?:out |which |what )?of (?:all )?(?:the|our|my|these|those) ([a-z]+)\b\W",
+    re.IGNORECASE,
+)
 """What is compared, at the beginning: "of all the towns, which is the largest"."""
 
 
@@ -100,11 +108,13 @@ def unexplained_words(
         text = text[: whole.start()]
     if done := _TAKES_TO.search(text):
         text = text[: done.start(1)] + text[done.end(1) :]
+    deeds = {verb for found in _DEED.findall(text) for verb in found}
     return [
         word
         for word in WORD.findall(text)
         if not (
-            is_explained(word, keys, nouns)
+            word in deeds
+            or is_explained(word, keys, nouns)
             or word in _FILLERS
             or word_key(word) in explained
             or not word_forms(word).isdisjoint(forms)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kgscout_jax.errors import UserError
+from kgscout_jax.errors import UserError, name_in_messages
 from kgscout_jax.graph.read.streams import one_line
 
 WORKBOOKS = frozenset((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"))
@@ -84,9 +84,12 @@ def _sheet_files(path: Path) -> tuple[Path, ...]:
 
 
 def folder_of_tables(path: Path) -> Path:
-    """An empty folder of a file's name for its tables."""
+    """An empty folder of a file's name for its tables; messages name the file."""
     folder = Path(tempfile.mkdtemp(dir=_folder().name)) / path.name
     folder.mkdir()
+    here = Path.cwd()
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    name_in_messages(str(folder), str(shown))
     return folder
 
 

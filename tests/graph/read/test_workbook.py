@@ -83,3 +83,11 @@ def test_an_error_names_the_spreadsheet(tmp_path, content, message):
         facts(book)
     with pytest.raises(UserError, match="no such file"):
         facts(tmp_path / "none.xlsx")
+
+
+def test_an_error_in_a_sheet_names_spreadsheet_and_sheet(tmp_path, monkeypatch):
+    edges = [["source", "type", "target"], ["a", "likes", "b"], ["c", "", "d"]]
+    workbook(tmp_path / "kg.xlsx", {"Edges": edges, "Notes": [["x"], ["y"]]})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"^kg\.xlsx/Edges\.csv:3: the relation is"):
+        facts(tmp_path / "kg.xlsx")
