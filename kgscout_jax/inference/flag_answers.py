@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -20,6 +21,13 @@ from kgscout_jax.text.kinds import base_noun, names_same
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_class_relation
 from kgscout_jax.text.words import question_words
+
+_POLITE = re.compile(
+    r"\W*(?:(?:can|could|do|did|have|has) (?:you|we|i|anyone|anybody|somebody)"
+    r"|(?:is|are|was|were) there)\b",
+    re.IGNORECASE,
+)
+"""What begins a question for more than yes or no."""
 
 
 def read_flag(
@@ -92,21 +100,24 @@ def as_yes_no(
     answers: NodeAnswers | None,
     found: Candidates,
     name_of: Callable[[int], str],
+    least: float,
 ) -> NodeAnswers | None:
     """Yes or no where the best answer to a question for it is a flag: "do you have to
-    pay a toll" by ``toll, False``; other answers as they are.
+    pay a toll" by ``toll, False``. Other answers to it are doubted; those to other
+    questions, such as "can you tell me who leads X", stay as they are.
 
     Args:
         question: the question.
         answers: to it.
         found: its candidates.
         name_of: the name of an entity.
+        least: P(answer) below which there is no answer.
     """
     if answers is None or answers.kind != "set" or not asks_yes_no(question):
         return answers
     names = [name_of(int(found.entities[i])).casefold() for i in answers.nodes[:1]]
     if not names or not are_flags(names):
-        return answers
+        return answers if _POLITE.match(question) else answers.doubted(least)
     return dataclasses.replace(
         answers,
         nodes=answers.nodes[:1],

@@ -149,7 +149,9 @@ def with_answers(
                 each.outcome,
                 must_pass=each.must_pass,
             )
-            answers = as_yes_no(each.text, answers, each.candidates, each.name_of)
+            answers = as_yes_no(
+                each.text, answers, each.candidates, each.name_of, least
+            )
             each = dataclasses.replace(each, answers=answers)
         if each.start.absent and each.answers is not None:
             each = dataclasses.replace(each, answers=each.answers.doubted(least))
