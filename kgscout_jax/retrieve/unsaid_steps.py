@@ -43,6 +43,7 @@ from kgscout_jax.text.relation_phrases import (
     relation_forms,
     word_forms,
 )
+from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.stems import stem
 from kgscout_jax.text.subclasses import subclass_end
 from kgscout_jax.text.words import question_words
@@ -73,6 +74,8 @@ _DEFINITE = {
 """Words for which relations have few words, these."""
 _LIVES = frozenset("live lives living lived inhabit".split())
 """What the people of a population do."""
+_COUNTING = frozenset("number no num nr of count total".split())
+"""Words of relations to how many there are of something."""
 _MODALS = frozenset("should shouldn must mustn may ought".split())
 _NOT = frozenset(("not", "t", "never"))
 _REASONS = ("reason", "cause", "purpose", "motive")
@@ -260,7 +263,7 @@ def _numbers_of_others(
     """
     nouns = asked.nouns | ({"population"} if lives else set[str]())
     says = [
-        any(has_words(each, noun.split()) for noun in nouns)
+        any(_is_number_of(each, noun.split()) for noun in nouns)
         for each in around.relations
     ]
     head, tail = around.nodes[np.array(says, bool)[around.relation_index]].T
@@ -270,6 +273,18 @@ def _numbers_of_others(
     is_number = np.zeros_like(is_topic)
     is_number[around.used[np.array([*map(is_amount, around.names)], bool)]] = True
     return out & is_number
+
+
+def _is_number_of(relation: str, noun: Sequence[str]) -> bool:
+    """Whether a relation's name says how many there are of something, and no more.
+
+    >>> _is_number_of("number_of_employees", ["employee"])
+    True
+    >>> _is_number_of("drug_id", ["drug"])
+    False
+    """
+    own = {base_noun(word) for word in relation_words(relation)} - _COUNTING
+    return own <= {*noun} and has_words(relation, noun)
 
 
 def _of_noun(
