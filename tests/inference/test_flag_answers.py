@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from test_definitions import candidates_of
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.inference.flag_answers import read_flag
+from kgscout_jax.inference.flag_answers import as_yes_no, read_flag
+from kgscout_jax.inference.node_answers import NodeAnswers
 from kgscout_jax.inference.scoring import Scores
 
 GRAPH = KnowledgeGraph.from_triplets([
@@ -44,3 +47,28 @@ def test_yes_or_no_by_the_flag_that_the_question_names(question, topic, expected
         (slots,) = answers.evidence.values()
         (triplet,) = (GRAPH.triplet(int(found.ids[slot])) for slot in slots)
         assert triplet[0] == topic and not answers.abstained
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "kind", "abstained"),
+    [
+        ("Does Soup have meat?", "no", "yes_no", False),
+        ("Does Kebab go with Soup?", "Greek", "set", True),  # a name is neither
+        ("Can you tell me where Kebab is from?", "Greek", "set", False),
+        ("Where is Kebab from?", "Greek", "set", False),
+    ],
+)
+def test_a_name_does_not_answer_yes_or_no(question, answer, kind, abstained):
+    names = ["Greek", "no"]
+    found = NodeAnswers(
+        nodes=np.array([names.index(answer)]),
+        probabilities=np.array([0.8]),
+        abstained=False,
+        topics=np.array([0]),
+        follow=np.zeros((4, 2), np.float32),
+    )
+    candidates = dataclasses.replace(
+        candidates_of(GRAPH, "Kebab"), entities=np.array([0, 1])
+    )
+    read = as_yes_no(question, found, candidates, names.__getitem__, 0.5)
+    assert read is not None and (read.kind, read.abstained) == (kind, abstained)

@@ -318,6 +318,18 @@ def test_the_year_of_birth_is_not_that_of_death():
     assert doubts["1912"] >= KNOWN_DOUBT and doubts["2006"] < KNOWN_DOUBT
 
 
+def test_counted_are_those_of_the_class_that_one_relation_joins_with_the_topic():
+    facts = [
+        ("No 1", "sold_by", "Ann"),
+        ("No 1", "type", "sale"),
+        ("No 2", "made", "9"),
+    ]
+    facts += [("Ann", "type", "clerk"), ("Bo", "sale_id", "7 Z")]
+    # ``made`` says its word, and no number of Bo's is that of sales.
+    doubts = constrained("How many sales did Ann make?", "Ann", facts)[1]
+    assert doubts["No 1"] < 0 < doubts["9"]
+
+
 def test_what_joins_a_dish_with_eggs_does_not_count_them():
     facts = [("Stew", "contains", "egg"), ("Stew", "amount", "4 g")]
     doubts = constrained("How many eggs do I need for Stew?", "Stew", facts)[1]
