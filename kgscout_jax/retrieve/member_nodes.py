@@ -7,10 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool
 
+from kgscout_jax.retrieve.kind_weights import named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.members_question import members_noun
+from kgscout_jax.text.question_noun import noun_of_topic
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
+from kgscout_jax.text.words import WORD
 
 NEGATING = frozenset("not no never without except".split())
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -55,8 +59,9 @@ def lone_nodes(
 
     And those that the same relation leads to, if they may be called so.
 
-    "Which peaks lie inside X" has no word for a relation, and needs none. None where
-    several relations lead to such nodes.
+    "Which peaks lie inside X" has no word for a relation, and needs none. "Who is the
+    director of X" does, and its relation must say it. None where several relations lead
+    to such nodes.
 
     Args:
         words: of the question, see ``question_tokens``.
@@ -65,7 +70,10 @@ def lone_nodes(
         possible: False at nodes that are no answers.
     """
     asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
-    if len(around.mentions) != 1 or not asks or not NEGATING.isdisjoint(words):
+    noun = () if asks else noun_of_topic(words)
+    if not (asks or noun) or not NEGATING.isdisjoint(words):
+        return None
+    if len(around.mentions) != 1:
         return None
     is_topic = around.topic_mask(len(called))
     slots, ends = np.nonzero(is_topic[around.nodes[:, ::-1]])
@@ -75,9 +83,20 @@ def lone_nodes(
     sides = np.unique(all_sides[meant])
     if len(sides) != 1:
         return None
+    if noun and not _is_called(around.relations[sides[0] // 2], sides[0] % 2, noun):
+        return None
     out = np.zeros_like(called)
     out[nodes[all_sides == sides[0]]] = True
     return out & possible & ~is_topic
+
+
+def _is_called(relation: str, end: int, noun: Sequence[str]) -> bool:
+    """Whether a relation's name calls what stands at an end by a noun, or has the noun
+    for a type: ``/film/director/film``."""
+    called = named_weights(frozenset((" ".join(noun),)), relation)[end] > 0
+    types = {*map(base_noun, WORD.findall(relation.casefold()))}
+    types.difference_update(relation_words(relation))
+    return called or types.issuperset(noun)
 
 
 def alike_nodes(

@@ -51,10 +51,13 @@ def _phrases(relation: str) -> Sequence[str]:
 def relation_forms(relation: str) -> frozenset[str]:
     """The forms of the words that say a relation, see ``word_forms``.
 
-    And, as one word, of all that mean something: "homepage" is read as home page.
+    And, as one word, of all that mean something: "homepage" is read as home page; and
+    of their initials, where they are three or more.
 
     >>> sorted(relation_forms("directed_by"))
     ['direct', 'directed', 'director', '~direct', '~lead']
+    >>> "ceo" in relation_forms("chief_executive_officer")
+    True
     """
     words = relation_words(relation)
     others = _phrases(relation)
@@ -64,7 +67,22 @@ def relation_forms(relation: str) -> frozenset[str]:
     own = [word for word in words if word not in passed]
     if len(own) > 1:
         content.append("".join(own))
+    content += initials(words)
     return frozenset(form for word in content for form in word_forms(word))
+
+
+def initials(words: Sequence[str]) -> list[str]:
+    """The initials of a name of three words or more, with prepositions and without.
+
+    >>> initials(["is", "chief", "executive", "officer", "of"])
+    ['ceo']
+    >>> initials(["date", "of", "birth"]), initials(["has", "name"])
+    (['dob'], [])
+    """
+    own = [i for i, word in enumerate(words) if word not in FUNCTION_WORDS]
+    whole = words[own[0] : own[-1] + 1] if own else []
+    names = {tuple(whole), tuple(words[i] for i in own)}
+    return sorted("".join(word[0] for word in name) for name in names if len(name) > 2)
 
 
 @lru_cache(maxsize=1 << 14)

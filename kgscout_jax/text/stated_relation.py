@@ -32,7 +32,12 @@ from kgscout_jax.text.question_clause import (
 )
 from kgscout_jax.text.question_noun import noun_of_answer, noun_of_topic
 from kgscout_jax.text.relation_groups import names_in_group
-from kgscout_jax.text.relation_phrases import other_names, relation_forms, word_forms
+from kgscout_jax.text.relation_phrases import (
+    initials,
+    other_names,
+    relation_forms,
+    word_forms,
+)
 from kgscout_jax.text.relation_predicate import (
     NOUN_WORDS,
     dated_deed,
@@ -465,8 +470,9 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
         return frozenset([HEAD])
     is_of = len(words) > 1 and words[-1] == "of"
     words = words[:-1] if is_of else words
-    # A salesperson is one word of a question, and two of a relation.
-    if singular(words) != noun and "".join(singular(words)) != "".join(noun):
+    # A salesperson is one word of a question, and two of a relation; a CEO is three.
+    same = singular(words) == noun or "".join(singular(words)) == "".join(noun)
+    if not same and "".join(noun) not in initials(words):
         return frozenset()
     if noun[-1] in _MUTUAL_NOUNS:
         return frozenset((HEAD, TAIL))

@@ -99,5 +99,9 @@ def test_the_only_relation_to_what_is_asked_for_needs_no_word():
     assert lone([*triplets, *others], question) == {"Ann", "Cy"}
     assert lone(triplets, "Which engineers sit not at Acme?") is None
     assert lone(triplets, "Who sits at Acme?") is None
+    # "Who is the" takes a relation that says so, or has such a type.
+    assert lone(triplets, "Who is the engineer of Acme?") is None
+    typed = [("Ann", "/film/director/film", "Acme"), ("Bo", "owns", "Bern")]
+    assert lone(typed, "Who is the director of Acme?") == {"Ann"}
     # Another relation of the firm leads to engineers as well.
     assert lone(ACME, "Which engineers sit at Acme?") is None

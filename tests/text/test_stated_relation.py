@@ -52,6 +52,8 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("Who were the pupils of Ann Lee?", "pupil_of", HEADS),
         ("What is the capital of Ann Lee?", "location.country.capital", TAILS),
         ("Who are Ann Lee's children?", "has_child", TAILS),
+        ("Who is the CEO of Ann Lee?", "is chief executive officer of", HEADS),
+        ("Who is the CFO of Ann Lee?", "is chief executive officer of", NONE),
         ("Name the siblings of Ann Lee", "sibling", BOTH),
         ("Who is Ann Lee married to?", "isMarriedTo", BOTH),
         ("What did Ann Lee carry?", "carried", TAILS),
