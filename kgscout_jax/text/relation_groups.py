@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import singular
+from kgscout_jax.text.relation_predicate import head_role
 from kgscout_jax.text.relation_words import PREPOSITIONS, plain_words
 
 _SAID, _KEY, _MUTUAL = "+", "*", "="
@@ -67,11 +68,16 @@ def synonyms(relation: str) -> tuple[RelationName, ...]:
 
 
 def _key_of(relation: str) -> str:
-    """The name by which a relation is in groups; "" where it is in none."""
+    """The name by which a relation is in groups; "" where it is in none.
+
+    ``/film/actor/film`` leads from actors: it is ``actor of``.
+    """
     words = [*plain_words(relation)]
     forms = [words, singular(words)]
     if len(words) > 2 and words[-2] in PREPOSITIONS:
         forms.append(words[:-1])  # "works at company"
+    if role := head_role(relation):
+        forms.append([role, "of"])
     keys = map(" ".join, forms)
     return next((each for each in keys if each in _places()), "")
 

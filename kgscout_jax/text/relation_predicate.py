@@ -6,6 +6,7 @@ somebody was hired, and ``reports_to`` is a verb with its preposition.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from kgscout_jax.text.kinds import (
@@ -14,6 +15,7 @@ from kgscout_jax.text.kinds import (
     has_participle_ending,
     is_finite,
     is_past,
+    noun_kind,
     singular_form,
     statement,
     verbs_of_agents,
@@ -62,6 +64,12 @@ _DEEDS = {
     "termination": "terminate",
 }
 """Nouns for what is done, and its verb."""
+_PATH = re.compile(
+    r"/?(?P<domain>[a-z0-9_]+)(?P<join>[/.])(?P<type>[a-z0-9_]+)(?P=join)[a-z0-9_]+"
+    r"(?:$|\./|\.\.)"
+)
+"""A relation of Freebase: domain, type of its heads and property, perhaps of a record
+with another one behind."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -132,7 +140,7 @@ def verb_stems(relation: str) -> frozenset[str]:
     """Stems of the verbs that may say a relation: of its doer's noun, its own, and one
     beside a noun, ``year_built``, ``feeds_river``."""
     words, verb = relation_words(relation), predicate_words(relation)[:1]
-    stems = {*doer_stems(relation), *map(stem, verb)}
+    stems = {*doer_stems(relation), *_head_stems(relation), *map(stem, verb)}
     return frozenset(stems | {*map(stem, words)} if len(words) == 2 else stems)
 
 
@@ -140,9 +148,16 @@ def verb_stems(relation: str) -> frozenset[str]:
 def doer_stems(relation: str) -> frozenset[str]:
     """Stems of the verbs for what those do that a relation is called by."""
     words = relation_words(relation)
+    path = _PATH.match(relation)
+    if path and len(words) > 1 and words[0] == path["domain"]:
+        words = words[1:]  # film_distributor
     if len(words) - (words[-1:] == [OF]) != 1:
         return frozenset()
-    noun = words[0]
+    return _stems_of_doer(words[0])
+
+
+def _stems_of_doer(noun: str) -> frozenset[str]:
+    """Stems of the verbs for what those do that a noun names."""
     if noun in _DOERS:
         return frozenset([stem(noun)])
     one = singular_form(noun)
@@ -160,7 +175,34 @@ def doer_end(relation: str, verb: str) -> int | None:
 
     >>> doer_end("director", "directed"), doer_end("owner_of", "own")
     (1, 0)
+    >>> doer_end("/film/director/film", "directed")
+    0
     """
+    if stem(verb) in _head_stems(relation):
+        return HEAD
     if stem(verb) not in doer_stems(relation):
         return None
     return HEAD if relation_words(relation)[-1:] == [OF] else TAIL
+
+
+@lru_cache(maxsize=1 << 14)
+def head_role(relation: str) -> str:
+    """What the path of a relation in Freebase calls its heads, if those are people.
+
+    "" for other names.
+
+    >>> head_role("/film/director/film"), head_role("tv.tv_producer.programs_produced")
+    ('director', 'producer')
+    >>> head_role("/film/film/genre"), head_role("directed_by")
+    ('', '')
+    """
+    if (path := _PATH.match(relation)) is None:
+        return ""
+    role = path["type"].removeprefix(f"{path['domain']}_").replace("_", " ")
+    return role if noun_kind(role) == "person" and role != "person" else ""
+
+
+def _head_stems(relation: str) -> frozenset[str]:
+    """Stems of the verbs for what the heads of a relation do, see ``head_role``."""
+    role = head_role(relation)
+    return _stems_of_doer(role) if role else frozenset()

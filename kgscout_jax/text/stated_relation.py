@@ -42,6 +42,7 @@ from kgscout_jax.text.relation_predicate import (
     NOUN_WORDS,
     dated_deed,
     doer_end,
+    head_role,
     predicate_words,
     verb_stems,
     within_phrase,
@@ -458,6 +459,8 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     """
     if singular(within_phrase(relation)[1:]) == noun:
         return frozenset([TAIL])
+    if noun == (head_role(relation),):
+        return frozenset([HEAD])
     words = relation_words(relation)
     words = without_auxiliaries(words)
     verb, *rest = predicate_words(relation) or ("",)
