@@ -24,10 +24,10 @@ from kgscout_jax.text.words import question_words
 
 _POLITE = re.compile(
     r"\W*(?:(?:can|could|do|did|have|has) (?:you|we|i|anyone|anybody|somebody)"
-    r"|(?:is|are|was|were) there)\b",
+    r"|(?:is|are|was|were) there)\b|.*\b(?:who|whom|which|what|where|when)\b",
     re.IGNORECASE,
 )
-"""What begins a question for more than yes or no."""
+"""A question for more than yes or no: "does X have a brother, and who is it"."""
 
 
 def read_flag(

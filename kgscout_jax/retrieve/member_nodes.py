@@ -10,6 +10,7 @@ from jaxtyping import Bool
 from kgscout_jax.retrieve.kind_weights import named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import TOPIC
+from kgscout_jax.text.full_question import full_question
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.members_question import members_noun
 from kgscout_jax.text.question_noun import noun_of_topic
@@ -70,7 +71,7 @@ def lone_nodes(
         possible: False at nodes that are no answers.
     """
     asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
-    noun = () if asks else noun_of_topic(words)
+    noun = noun_of_topic(full_question(words))
     if not (asks or noun) or not NEGATING.isdisjoint(words):
         return None
     if len(around.mentions) != 1:

@@ -25,7 +25,7 @@ from kgscout_jax.retrieve.shared_nodes import (
     neighbours,
     shared_nodes,
 )
-from kgscout_jax.retrieve.stated_nodes import stated_nodes
+from kgscout_jax.retrieve.stated_nodes import lacks_relation, stated_nodes
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.negation import has_negating_word
@@ -134,7 +134,7 @@ def said_nodes(question: QuestionReading, records: RecordNodes | None) -> SaidNo
         if explained is not None:
             return SaidNodes(shared=explained, explained=explained)
     lone = None
-    if plain and question.called.any():
+    if plain and question.called.any() and not lacks_relation(question.words, around):
         likely = question.likely & ~unnamed
         lone = lone_nodes(question.words, around, question.called, likely)
     return SaidNodes(shared=lone, stated=lone)
