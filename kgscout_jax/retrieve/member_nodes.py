@@ -10,9 +10,9 @@ from jaxtyping import Bool
 from kgscout_jax.retrieve.kind_weights import named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.full_question import full_question
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.members_question import members_noun
+from kgscout_jax.text.question_clause import BE
 from kgscout_jax.text.question_noun import noun_of_topic
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
 from kgscout_jax.text.words import WORD
@@ -70,8 +70,9 @@ def lone_nodes(
         called: True at nodes that are called what is asked for.
         possible: False at nodes that are no answers.
     """
-    asks = words[:2] == ["how", "many"] or (words[:1] != [] and words[0] in _ASKING)
-    noun = noun_of_topic(full_question(words))
+    first, second = (*words, "", "")[:2]
+    asks = (first, second) == ("how", "many") or (first in _ASKING and second not in BE)
+    noun = noun_of_topic(words)
     if not (asks or noun) or not NEGATING.isdisjoint(words):
         return None
     if len(around.mentions) != 1:

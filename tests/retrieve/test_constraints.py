@@ -322,10 +322,10 @@ def test_counted_are_those_of_the_class_that_one_relation_joins_with_the_topic()
     facts = [
         ("No 1", "sold_by", "Ann"),
         ("No 1", "type", "sale"),
-        ("No 2", "made", "9"),
+        ("No 2", "car_make", "9"),
     ]
     facts += [("Ann", "type", "clerk"), ("Bo", "sale_id", "7 Z")]
-    # ``made`` says its word, and no number of Bo's is that of sales.
+    # ``car_make`` shares a word, and no number of Bo's is that of sales.
     doubts = constrained("How many sales did Ann make?", "Ann", facts)[1]
     assert doubts["No 1"] < 0 < doubts["9"]
 
