@@ -56,6 +56,8 @@ def full_question(words: Sequence[str]) -> list[str]:
     'which papers citing '
     >>> full_question([TOPIC, "was", "directed", "by", "whom"])[0]
     'who'
+    >>> full_question(["how", "did", TOPIC, "die"])[-1]
+    'of'
     """
     tokens = topic_as_one([word for word in words if word not in ("?", ".", "!")])
     if tokens.count(TOPIC) != 1:
@@ -65,6 +67,8 @@ def full_question(words: Sequence[str]) -> list[str]:
         return tokens
     if turned := _turned(tokens):
         return turned
+    if (tokens[:1], tokens[2:]) == (["how"], [TOPIC, "die"]):
+        return ["what", tokens[1], TOPIC, "die", OF]
     start = 0
     while start < len(tokens) and tokens[start] in _ASKS | _PASSED:
         start += 1

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import singular
-from kgscout_jax.text.relation_predicate import head_role
+from kgscout_jax.text.relation_predicate import head_type
 from kgscout_jax.text.relation_words import PREPOSITIONS, plain_words
 
 _SAID, _KEY, _MUTUAL = "+", "*", "="
@@ -76,8 +76,8 @@ def _key_of(relation: str) -> str:
     forms = [words, singular(words)]
     if len(words) > 2 and words[-2] in PREPOSITIONS:
         forms.append(words[:-1])  # "works at company"
-    if role := head_role(relation):
-        forms.append([role, "of"])
+    if heads := head_type(relation):
+        forms.append([heads, "of"])
     keys = map(" ".join, forms)
     return next((each for each in keys if each in _places()), "")
 

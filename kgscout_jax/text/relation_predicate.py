@@ -186,19 +186,26 @@ def doer_end(relation: str, verb: str) -> int | None:
 
 
 @lru_cache(maxsize=1 << 14)
-def head_role(relation: str) -> str:
-    """What the path of a relation in Freebase calls its heads, if those are people.
+def head_type(relation: str) -> str:
+    """What the path of a relation in Freebase calls its heads; "" for other names.
 
-    "" for other names.
-
-    >>> head_role("/film/director/film"), head_role("tv.tv_producer.programs_produced")
-    ('director', 'producer')
-    >>> head_role("/film/film/genre"), head_role("directed_by")
-    ('', '')
+    >>> head_type("/film/film/genre"), head_type("tv.tv_producer.programs_produced")
+    ('film', 'producer')
+    >>> head_type("directed_by")
+    ''
     """
     if (path := _PATH.match(relation)) is None:
         return ""
-    role = path["type"].removeprefix(f"{path['domain']}_").replace("_", " ")
+    return path["type"].removeprefix(f"{path['domain']}_").replace("_", " ")
+
+
+def head_role(relation: str) -> str:
+    """``head_type`` if it says what people do; "" for other names.
+
+    >>> head_role("/film/director/film"), head_role("/film/film/genre")
+    ('director', '')
+    """
+    role = head_type(relation)
     return role if noun_kind(role) == "person" and role != "person" else ""
 
 
