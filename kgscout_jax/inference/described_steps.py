@@ -20,6 +20,7 @@ from kgscout_jax.inference.topics import search_start
 from kgscout_jax.text.described_topic import described_topic
 from kgscout_jax.text.nested_question import NestedQuestion
 from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.values import is_number, is_year
 from kgscout_jax.types import Answer
 
 DEPTH = 3
@@ -156,7 +157,12 @@ def _followed(asked: Description, first: RetrievalResult) -> list[Answer]:
     if first.kind != "set":
         return []
     likely = first.answers or first.best_guesses
-    answers = [each for each in likely if each.name not in asked.passed]
+    answers = [
+        each
+        for each in likely
+        if each.name not in asked.passed
+        and (is_year(each.name) or not is_number(each.name))
+    ]  # Nothing is asked about a price.
     answers = _near_best(answers, LEAST_FOLLOWED)[:MAX_FOLLOWED]
     is_settled = bool(asked.whole.answers) and asked.whole.confidence >= SETTLED_SET
     return [] if len(answers) > 1 and is_settled else answers
