@@ -22,12 +22,14 @@ from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_class_relation
 from kgscout_jax.text.words import question_words
 
-_POLITE = re.compile(
+_FOR_MORE = re.compile(
     r"\W*(?:(?:can|could|do|did|have|has) (?:you|we|i|anyone|anybody|somebody)"
-    r"|(?:is|are|was|were) there)\b|.*\b(?:who|whom|which|what|where|when)\b",
+    r"|(?:is|are|was|were) there"
+    r"|(?:do|does|did) .*\bhave (?:an?|any|some)|(?:has|have) .*\b(?:an?|any|some))\b"
+    r"|.*\b(?:who|whom|which|what|where|when)\b",
     re.IGNORECASE,
 )
-"""A question for more than yes or no: "does X have a brother, and who is it"."""
+"""A question for more than yes or no: "does X have a brother", "and who is it"."""
 
 
 def read_flag(
@@ -117,7 +119,7 @@ def as_yes_no(
         return answers
     names = [name_of(int(found.entities[i])).casefold() for i in answers.nodes[:1]]
     if not names or not are_flags(names):
-        return answers if _POLITE.match(question) else answers.doubted(least)
+        return answers if _FOR_MORE.match(question) else answers.doubted(least)
     return dataclasses.replace(
         answers,
         nodes=answers.nodes[:1],

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from kgscout_jax.retrieve.kind_weights import named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
@@ -50,19 +51,27 @@ def member_nodes(
     return out if all_by_one else None
 
 
+class LoneNodes(NamedTuple):
+    """Nodes that one relation joins with the topic."""
+
+    nodes: Bool[np.ndarray, "v"]
+    others: Int[np.ndarray, "o"]
+    """The other relations of the topic."""
+
+
 def lone_nodes(
     words: Sequence[str],
     around: LocalGraph,
     called: Bool[np.ndarray, "v"],
     possible: Bool[np.ndarray, "v"],
-) -> Bool[np.ndarray, "v"] | None:
+) -> LoneNodes | None:
     """The only nodes beside the one topic that are called what "which" asks for.
 
     And those that the same relation leads to, if they may be called so.
 
     "Which peaks lie inside X" has no word for a relation, and needs none. "Who is the
     director of X" does, and its relation must say it. None where several relations lead
-    to such nodes.
+    to such nodes. The words may name another relation of the topic.
 
     Args:
         words: of the question, see ``question_tokens``.
@@ -89,7 +98,8 @@ def lone_nodes(
         return None
     out = np.zeros_like(called)
     out[nodes[all_sides == sides[0]]] = True
-    return out & possible & ~is_topic
+    beside = np.setdiff1d(relations, sides // 2)
+    return LoneNodes(out & possible & ~is_topic, beside)
 
 
 def _is_called(relation: str, end: int, noun: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ all words. The first that finds nodes decides.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from kgscout_jax.retrieve.explained_steps import explained_nodes
 from kgscout_jax.retrieve.kind_mask import KindMask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.member_nodes import lone_nodes, member_nodes
-from kgscout_jax.retrieve.named_relations import NamedRelations
+from kgscout_jax.retrieve.named_relations import NamedRelations, named_relations
 from kgscout_jax.retrieve.record_nodes import RecordNodes, leads_to
 from kgscout_jax.retrieve.shared_nodes import (
     called_shared_nodes,
@@ -33,6 +34,11 @@ from kgscout_jax.text.question_noun import OF, noun_of_topic
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import is_sentence
 from kgscout_jax.text.words import question_words
+
+_VAGUE_VERBS = re.compile(
+    r"\b(?:lies?|lying|comes?|came|coming|located|situated|found)\b", re.I
+)
+"""Verbs that say no more than a preposition: "which peaks lie in"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,11 +139,24 @@ def said_nodes(question: QuestionReading, records: RecordNodes | None) -> SaidNo
         )
         if explained is not None:
             return SaidNodes(shared=explained, explained=explained)
-    lone = None
-    if plain and question.called.any() and not lacks_relation(question.words, around):
-        likely = question.likely & ~unnamed
-        lone = lone_nodes(question.words, around, question.called, likely)
+    lone = _lone_nodes(question) if plain and question.called.any() else None
     return SaidNodes(shared=lone, stated=lone)
+
+
+def _lone_nodes(question: QuestionReading) -> Bool[np.ndarray, "v"] | None:
+    """``lone_nodes`` of a question that names no other relation of its topic, nor one
+    that the topic lacks."""
+    words, around = question.words, question.around
+    likely = question.likely & ~question.unnamed
+    lone = lone_nodes(words, around, question.called, likely)
+    if lone is None or lacks_relation(words, around):
+        return None
+    # Neither its noun nor a vague verb is the name of a relation.
+    noun = words[1 + (words[:1] == ["how"]) :][:1]
+    plain = _VAGUE_VERBS.sub(" ", question.text)
+    found = named_relations(plain, [*question.topics, *noun], around.relations)
+    another = found.named & ~question.relations.implied
+    return None if another[lone.others].any() else lone.nodes
 
 
 def _called_shared(

@@ -55,7 +55,8 @@ def test_yes_or_no_by_the_flag_that_the_question_names(question, topic, expected
         ("Does Soup have meat?", "no", "yes_no", False),
         ("Does Kebab go with Soup?", "Greek", "set", True),  # a name is neither
         ("Can you tell me where Kebab is from?", "Greek", "set", False),
-        ("Does Kebab have a kitchen, and which one?", "Greek", "set", False),
+        ("Does Kebab have a cuisine?", "Greek", "set", False),
+        ("Is Kebab of a kitchen, and which one?", "Greek", "set", False),
         ("Where is Kebab from?", "Greek", "set", False),
     ],
 )

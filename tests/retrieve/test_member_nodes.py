@@ -88,7 +88,7 @@ def lone(triplets, question):
     words = question_tokens(question, ["Acme"])
     called, possible = np.isin(names, ["Ann", "Bo"]), ~np.isin(names, ["Dora"])
     found = lone_nodes(words, around, called, possible)
-    return None if found is None else {names[i] for i in np.flatnonzero(found)}
+    return None if found is None else {names[i] for i in np.flatnonzero(found.nodes)}
 
 
 def test_the_only_relation_to_what_is_asked_for_needs_no_word():
