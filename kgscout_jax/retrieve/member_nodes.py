@@ -94,7 +94,9 @@ def lone_nodes(
     sides = np.unique(all_sides[meant])
     if len(sides) != 1:
         return None
-    if noun and not _is_called(around.relations[sides[0] // 2], sides[0] % 2, noun):
+    if noun and not _is_called(
+        around.relations[int(sides[0]) // 2], int(sides[0]) % 2, noun
+    ):
         return None
     out = np.zeros_like(called)
     out[nodes[all_sides == sides[0]]] = True
