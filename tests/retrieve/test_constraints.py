@@ -330,6 +330,19 @@ def test_counted_are_those_of_the_class_that_one_relation_joins_with_the_topic()
     assert doubts["No 1"] < 0 < doubts["9"]
 
 
+def test_the_only_relation_to_a_class_is_not_said_by_the_words_for_another():
+    facts = [("Heat", "tag", "film"), ("Heat", "directed_by", "Ann")]
+    facts += [
+        ("Rome", "tag", "city"),
+        ("Dune", "type", "film"),
+        ("Dune", "tag", "Heat"),
+    ]
+    question = "Which films share the director of Heat?"
+    doubts = constrained(question, "Heat", facts)[1]
+    assert doubts["Dune"] >= 0
+    assert constrained("Which films mention Heat?", "Heat", facts)[1]["Dune"] < 0
+
+
 def test_what_joins_a_dish_with_eggs_does_not_count_them():
     facts = [("Stew", "contains", "egg"), ("Stew", "amount", "4 g")]
     doubts = constrained("How many eggs do I need for Stew?", "Stew", facts)[1]
