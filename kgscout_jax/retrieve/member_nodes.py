@@ -94,14 +94,13 @@ def lone_nodes(
     sides = np.unique(all_sides[meant])
     if len(sides) != 1:
         return None
-    if noun and not _is_called(
-        around.relations[int(sides[0]) // 2], int(sides[0]) % 2, noun
-    ):
+    relation, end = divmod(int(sides[0]), 2)
+    if noun and not _is_called(around.relations[relation], end, noun):
         return None
     out = np.zeros_like(called)
     out[nodes[all_sides == sides[0]]] = True
-    beside = np.setdiff1d(relations, sides // 2)
-    return LoneNodes(out & possible & ~is_topic, beside)
+    others = np.setdiff1d(relations, relation)
+    return LoneNodes(out & possible & ~is_topic, others)
 
 
 def _is_called(relation: str, end: int, noun: Sequence[str]) -> bool:
