@@ -117,10 +117,11 @@ def graph_linker(
     holders = None if members is None else members.holds(len(graph.entities))
 
     def is_value(entity: int) -> bool:
+        has_own = graph.by_head.offsets[entity] < graph.by_head.offsets[entity + 1]
         words = str(graph.entities[entity]).casefold().split()
         # A key word "license" is not what "the license of X" says.
         is_relation = not graph.relation_index.relations.keys().isdisjoint(words)
-        return not (is_relation or is_class(graph, entity))
+        return not (has_own or is_relation or is_class(graph, entity))
 
     return Linker(index, holders=holders, is_value=is_value)
 
