@@ -38,14 +38,13 @@ from kgscout_jax.retrieve.shared_nodes import (
 from kgscout_jax.retrieve.stated_nodes import (
     compared_nodes,
     lacks_attribute,
-    lacks_relation,
     stated_ends,
     stated_nodes,
 )
 from kgscout_jax.retrieve.unsaid_steps import KNOWN_DOUBT, unsaid_steps
 from kgscout_jax.retrieve.unwanted_nodes import unwanted_nodes
 from kgscout_jax.retrieve.value_test import value_test
-from kgscout_jax.text.asked_kind import asked_kind, question_tokens
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
@@ -145,7 +144,7 @@ def question_constraints(
         alike=alike,
         groups=groups,
         negated=flags is not None and flags.negated,
-        lacking=one_clause and shared is None and lacks_relation(words, around),
+        lacking=one_clause and shared is None and reading.lacks_relation,
         members=said.members,
     )
 
@@ -285,8 +284,7 @@ def _unsaid(
 ) -> Float32[np.ndarray, "v"]:
     """``unsaid_steps``, or doubt at all nodes where others of the topic's class have
     what it lacks."""
-    around, unnamed = question.around, question.unnamed
-    asked = asked_kind(question.text, question.topics)
+    around, unnamed, asked = question.around, question.unnamed, question.asked
     is_open = said.stated is None and said.explained is None
     if is_open and asked and lacks_attribute(asked.nouns, around, unnamed):
         return np.full(len(unnamed), KNOWN_DOUBT, np.float32)

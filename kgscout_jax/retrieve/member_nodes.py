@@ -11,12 +11,12 @@ from jaxtyping import Bool, Int
 from kgscout_jax.retrieve.kind_weights import named_weights
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import TOPIC
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import HEAD
 from kgscout_jax.text.members_question import members_noun
 from kgscout_jax.text.question_clause import BE
 from kgscout_jax.text.question_noun import noun_of_topic
+from kgscout_jax.text.relation_predicate import head_type
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
-from kgscout_jax.text.words import WORD
 
 NEGATING = frozenset("not no never without except".split())
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -104,12 +104,12 @@ def lone_nodes(
 
 
 def _is_called(relation: str, end: int, noun: Sequence[str]) -> bool:
-    """Whether a relation's name calls what stands at an end by a noun, or has the noun
-    for a type: ``/film/director/film``."""
-    called = named_weights(frozenset((" ".join(noun),)), relation)[end] > 0
-    types = {*map(base_noun, WORD.findall(relation.casefold()))}
-    types.difference_update(relation_words(relation))
-    return called or types.issuperset(noun)
+    """Whether a relation's name calls what stands at an end by a noun, or its path says
+    that its heads are of that type: ``/film/director/film``."""
+    name = " ".join(noun)
+    if end == HEAD and head_type(relation) == name:
+        return True
+    return named_weights(frozenset((name,)), relation)[end] > 0
 
 
 def alike_nodes(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool
@@ -27,7 +28,7 @@ from kgscout_jax.retrieve.shared_nodes import (
     shared_nodes,
 )
 from kgscout_jax.retrieve.stated_nodes import lacks_relation, stated_nodes
-from kgscout_jax.text.asked_kind import asked_kind
+from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.negation import has_negating_word
 from kgscout_jax.text.question_noun import OF, noun_of_topic
@@ -67,6 +68,16 @@ class QuestionReading:
     """Those that it names."""
     possible: Bool[np.ndarray, "v"]
     """False at nodes that are no answers."""
+
+    @cached_property
+    def asked(self) -> AskedKind | None:
+        """What kind of answer it asks for."""
+        return asked_kind(self.text, self.topics)
+
+    @cached_property
+    def lacks_relation(self) -> bool:
+        """Whether its topic lacks the relation that it says."""
+        return lacks_relation(self.words, self.around)
 
     @property
     def likely(self) -> Bool[np.ndarray, "v"]:
@@ -149,7 +160,7 @@ def _lone_nodes(question: QuestionReading) -> Bool[np.ndarray, "v"] | None:
     words, around = question.words, question.around
     likely = question.likely & ~question.unnamed
     lone = lone_nodes(words, around, question.called, likely)
-    if lone is None or lacks_relation(words, around):
+    if lone is None or question.lacks_relation:
         return None
     # Neither its noun nor a vague verb is the name of a relation.
     noun = words[1 + (words[:1] == ["how"]) :][:1]
@@ -166,7 +177,7 @@ def _called_shared(
 
     Only where at most one word of the question is a condition that nothing here says.
     """
-    asked = asked_kind(question.text, question.topics)
+    asked = question.asked
     if asked is None or not asked.nouns or has_negating_word(question.text):
         return None
     around = question.around

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.link.candidates import Match
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +48,6 @@ class Link:
     """Display name."""
     score: float
     """Estimated probability that the question is about the entity."""
-    how: Literal["exact", "normalised", "alias", "fuzzy"]
+    how: Match
     start: int
     stop: int
