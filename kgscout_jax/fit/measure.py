@@ -156,6 +156,7 @@ def answers_of(
     probability = scale.probability(
         found.logits[i, :SHOWN], found.margins[i, :SHOWN], found.doubts[i, :SHOWN]
     )
+    least = scale.least(float(probability[0]))
     return [
         {
             "name": shards.entities[entity],
@@ -170,7 +171,7 @@ def answers_of(
                 strict=True,
             )
         )
-        if entity >= 0 and (place == 0 or p >= scale.threshold)
+        if entity >= 0 and (place == 0 or p >= least)
     ]
 
 

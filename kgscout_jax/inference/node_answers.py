@@ -237,7 +237,8 @@ def read_answers(
     if whole:
         size, certainty = len(order), float(probability[0])
     elif len(order):
-        size, certainty = set_size(probability, scale.threshold)
+        least_of_set = scale.least(float(probability[0]))
+        size, certainty = set_size(probability, least_of_set)
     sureness = certainty if counts else float(probability.max(initial=0.0))
     abstained = not len(order) or sureness < least or (must_pass and not passes)
     if counts and size == 1 and scores.doubts is not None:

@@ -43,6 +43,8 @@ class AnswerScale(
     threshold: Share = 0.5
     """Nodes from this probability on are answers, and the best one always is, unless
     it lies below ``abstention``."""
+    share: Share = 0.0
+    """Nodes less probable than this share of the best one are no answers."""
     abstention: Share = 0.5
     """Below this probability of the best node there is no answer: it would more often
     be wrong than right."""
@@ -64,6 +66,10 @@ class AnswerScale(
         z = self.slope * np.asarray(logits, np.float64) + self.intercept
         z += self.margin * margins - DOUBT * doubts
         return 0.5 * (1.0 + np.tanh(0.5 * z))
+
+    def least(self, best: float) -> float:
+        """The probability from which on nodes are answers beside one of ``best``."""
+        return max(self.threshold, self.share * best)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as in ``config.json`` of an export."""
@@ -88,7 +94,7 @@ def fit_answer_scale(
     split: str,
     doubts: Float[np.ndarray, "b v"] | None = None,
 ) -> AnswerScale:
-    """The map of maximum likelihood, and the threshold of the best mean F1.
+    """The map of maximum likelihood; the threshold and the share of the best mean F1.
 
     Args:
         logits: of the nodes of each question, descending; -inf as padding.
@@ -130,22 +136,22 @@ def fit_answer_scale(
     w = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
     scale = AnswerScale(slope=w[0], margin=w[1], intercept=w[2])
     probability = scale.probability(logits, margins, doubts)
-    threshold = best_threshold(probability, is_answer, counts)
+    threshold, share = best_limits(probability, is_answer, counts)
     return msgspec.structs.replace(
-        scale, threshold=threshold, questions=len(logits), split=split
+        scale, threshold=threshold, share=share, questions=len(logits), split=split
     )
 
 
-def best_threshold(
+def best_limits(
     probability: Float[np.ndarray, "b v"],
     is_answer: Bool[np.ndarray, "b v"],
     counts: Float[np.ndarray, "b"],
-) -> float:
-    """The threshold of the best mean F1, among 0.02, 0.04, ... 0.98."""
-    grid = np.arange(1, 50) / 50
-    return float(grid[np.argmax([
-        mean_f1(probability, is_answer, counts, threshold) for threshold in grid
-    ])])  # fmt: skip
+) -> tuple[float, float]:
+    """The threshold, among 0.02, 0.04, ... 0.98, and the share of the best one, among
+    0, 0.1, ... 0.9, of the best mean F1."""
+    pairs = [(i / 50, j / 10) for j in range(10) for i in range(1, 50)]
+    found = [mean_f1(probability, is_answer, counts, *pair) for pair in pairs]
+    return pairs[int(np.argmax(found))]
 
 
 def mean_f1(
@@ -153,9 +159,11 @@ def mean_f1(
     is_answer: Bool[np.ndarray, "b v"],
     counts: Float[np.ndarray, "b"],
     threshold: float,
+    share: float = 0.0,
 ) -> float:
-    """Mean F1 of the sets from ``threshold`` on; the best node is always in the set."""
-    chosen = probability >= threshold
+    """Mean F1 of the sets from ``threshold`` and ``share`` of the best node on, which
+    is always in the set."""
+    chosen = probability >= np.maximum(threshold, share * probability[:, :1])
     chosen[:, 0] = probability[:, 0] > 0
     right = (chosen & is_answer).sum(axis=1)
     total = chosen.sum(axis=1) + counts

@@ -27,7 +27,11 @@ from kgscout_jax.text.kin_words import (
 from kgscout_jax.text.kinds import noun_kind
 from kgscout_jax.text.question_chain import ChainWord, QuestionChain, question_chain
 from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
-from kgscout_jax.text.relation_words import is_another_post, relation_words
+from kgscout_jax.text.relation_words import (
+    is_another_post,
+    is_of_life,
+    relation_words,
+)
 from kgscout_jax.text.stated_relation import answer_ends, noun_ends
 
 NamedEnds = tuple[tuple[int, frozenset[int]], ...]
@@ -35,9 +39,12 @@ NamedEnds = tuple[tuple[int, frozenset[int]], ...]
 Step = Kin | NamedEnds
 """To relatives, or by named relations."""
 _PEOPLE = frozenset("people persons inhabitants residents citizens".split())
-LIVING = frozenset("live lives living lived reside".split())
+LIVING = frozenset("live lives living lived reside inhabit".split())
+"""What the people of a population do."""
 POPULATION = frozenset("population inhabitants".split())
 """Words of relations to how many live somewhere."""
+_SITED = frozenset("located situated based headquartered lie lies".split())
+"""Verbs for what stays where it is: a place of birth is something else."""
 MOST = 60
 """Nodes of an answer."""
 
@@ -258,7 +265,7 @@ def named_step_ends(
 
     ``clause``: see ``ChainWord``.
     """
-    if not _says(word, relation):
+    if not _says(word, relation) or (word in _SITED and is_of_life(relation)):
         return frozenset()
     ends = answer_ends(clause, relation) if clause else frozenset[int]()
     return ends or noun_ends(word, relation)

@@ -29,26 +29,34 @@ from kgscout_jax.retrieve.named_relations import (
 )
 from kgscout_jax.retrieve.node_classes import numbered_nodes, unasked_classes
 from kgscout_jax.retrieve.record_nodes import record_nodes
-from kgscout_jax.retrieve.said_nodes import QuestionReading, SaidNodes, said_nodes
+from kgscout_jax.retrieve.said_nodes import (
+    QuestionReading,
+    SaidNodes,
+    names_one_step,
+    said_nodes,
+)
 from kgscout_jax.retrieve.shared_nodes import (
     are_of_class,
     neighbours,
     ways_to_mentions,
 )
 from kgscout_jax.retrieve.stated_nodes import (
+    beyond_stated,
     compared_nodes,
     lacks_attribute,
+    lacks_member,
     stated_ends,
     stated_nodes,
 )
 from kgscout_jax.retrieve.unsaid_steps import KNOWN_DOUBT, unsaid_steps
 from kgscout_jax.retrieve.unwanted_nodes import unwanted_nodes
 from kgscout_jax.retrieve.value_test import value_test
-from kgscout_jax.text.asked_kind import question_tokens
+from kgscout_jax.text.asked_kind import asked_kind, question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.linearize import relation_phrase
+from kgscout_jax.text.members_question import only_noun
 from kgscout_jax.text.question_noun import noun_of_topic, qualifies_plural
 from kgscout_jax.text.relation_words import RANK_ADVERBS, relation_words
 from kgscout_jax.text.value_question import ValueQuestion
@@ -95,7 +103,7 @@ def question_constraints(
         if kind is not None and called is not None:
             kind = kind.without(called)  # No word says better what a period is.
     if kind is not None and any(ends):
-        kind = _beside_stated(kind, words, ends, around, unnamed)
+        kind = _beside_stated(kind, text, topics, words, ends, around, unnamed)
     reading = QuestionReading(
         text=text,
         topics=topics,
@@ -169,6 +177,8 @@ def _names_rank(
 
 def _beside_stated(
     kind: KindMask,
+    text: str,
+    topics: Sequence[str],
     words: Sequence[str],
     ends: Sequence[frozenset[int]],
     around: LocalGraph,
@@ -186,8 +196,20 @@ def _beside_stated(
     stated = stated_nodes(ends, around, ~(unnamed | others))
     if stated is None:
         return kind
+    if only_noun(words) and kind.called.any():
+        return kind  # "Which museums are in Spain", and its cities too
+    if not kind.called.any():
+        return kind.without(stated)
     beside = neighbours(around.topic_mask(len(unnamed)), around) & kind.called
     if not ((stated & ~kind.wrong) | beside).any():
+        asked = asked_kind(text, topics)
+        if (
+            asked is not None
+            and not vague
+            and names_one_step(text, topics)
+            and beyond_stated(stated, asked.nouns, around) is not None
+        ):
+            return kind  # "Which writers are published by X": those of its books
         return kind.without(stated)
     if not ((stated & kind.called) | beside).any():
         return kind.without(stated & kind.guessed)
@@ -286,7 +308,8 @@ def _unsaid(
     what it lacks."""
     around, unnamed, asked = question.around, question.unnamed, question.asked
     is_open = said.stated is None and said.explained is None
-    if is_open and asked and lacks_attribute(asked.nouns, around, unnamed):
+    lacks = asked and lacks_attribute(asked.nouns, around, unnamed)
+    if (is_open and lacks) or lacks_member(around):
         return np.full(len(unnamed), KNOWN_DOUBT, np.float32)
     return unsaid_steps(
         question.text,

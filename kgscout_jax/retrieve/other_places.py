@@ -43,12 +43,26 @@ def other_places(
     topics = around.topic_mask(v)
     if asked != "city" and (called & ~topics).any():
         within = np.array([needs_no_word(each) for each in around.relations], bool)
+        within |= _leads_to_most(called, around)
         out[heads[within[around.relation_index]]] = True
     out |= _other_levels(asked, around, topics) & ~called
     out[called | topics] = False
     out[tails[(other & ~right)[around.relation_index]]] = True
     out[tails[right[around.relation_index]]] = False
     return out
+
+
+def _leads_to_most(
+    called: Bool[np.ndarray, "v"], around: LocalGraph
+) -> Bool[np.ndarray, "r"]:
+    """True at relations of which half of the tails or more are places of that kind:
+    what is "part of" Norway is no country."""
+    node, end = around.ends
+    is_tail = end % 2 == 1
+    width = len(around.relations)
+    all_tails = np.bincount(end[is_tail] // 2, minlength=width)
+    right = np.bincount(end[is_tail] // 2, called[node[is_tail]], width)
+    return (all_tails > 0) & (2 * right >= all_tails)
 
 
 def _other_levels(

@@ -17,6 +17,7 @@ from jaxtyping import Bool
 
 from kgscout_jax.retrieve.chain_nodes import chain_nodes
 from kgscout_jax.retrieve.explained_steps import explained_nodes
+from kgscout_jax.retrieve.fellow_nodes import fellow_nodes
 from kgscout_jax.retrieve.kind_mask import KindMask
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.member_nodes import lone_nodes, member_nodes
@@ -27,7 +28,12 @@ from kgscout_jax.retrieve.shared_nodes import (
     neighbours,
     shared_nodes,
 )
-from kgscout_jax.retrieve.stated_nodes import lacks_relation, stated_nodes
+from kgscout_jax.retrieve.stated_nodes import (
+    beyond_stated,
+    lacks_relation,
+    stated_nodes,
+)
+from kgscout_jax.retrieve.wider_places import wider_place
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.negation import has_negating_word
@@ -40,6 +46,9 @@ _VAGUE_VERBS = re.compile(
     r"\b(?:lies?|lying|comes?|came|coming|located|situated|found)\b", re.I
 )
 """Verbs that say no more than a preposition: "which peaks lie in"."""
+
+_ONE_STEP = 2
+"""Words for what is asked for and one step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +130,23 @@ def said_nodes(question: QuestionReading, records: RecordNodes | None) -> SaidNo
         members = member_nodes(question.words, around, question.called)
         if members is not None:
             return SaidNodes(shared=members, stated=members, members=True)
+    if plain:
+        fellows = fellow_nodes(
+            question.words, question.topics, around, unnamed, possible & ~unnamed
+        )
+        if fellows is not None:
+            return SaidNodes(shared=fellows, stated=fellows)
+        place = None
+        if question.kind is not None and not any(question.ends):
+            place = wider_place(
+                question.text,
+                question.topics,
+                question.asked,
+                around,
+                question.likely & question.called,
+            )
+        if place is not None:
+            return SaidNodes(shared=place, stated=place)
     # The words of a sentence name no step.
     by_steps = plain and not question.several
     by_steps &= 2 * sum(map(is_sentence, around.relations)) <= len(around.relations)
@@ -138,6 +164,9 @@ def said_nodes(question: QuestionReading, records: RecordNodes | None) -> SaidNo
     if shared is not None:
         stated = None if question.kind is None else _called_shared(question, shared)
         return SaidNodes(shared=shared if stated is None else stated, stated=stated)
+    beyond = _beyond_stated(question) if plain else None
+    if beyond is not None:
+        return SaidNodes(shared=beyond, chain=beyond)
     stated = stated_nodes(question.ends, around, possible & ~unnamed)
     if stated is None and any(question.ends) and unnamed.any():
         beside = neighbours(around.topic_mask(len(unnamed)), around) & unnamed
@@ -152,6 +181,21 @@ def said_nodes(question: QuestionReading, records: RecordNodes | None) -> SaidNo
             return SaidNodes(shared=explained, explained=explained)
     lone = _lone_nodes(question) if plain and question.called.any() else None
     return SaidNodes(shared=lone, stated=lone)
+
+
+def names_one_step(question: str, topics: Sequence[str]) -> bool:
+    """Whether a question has words for what is asked for and one step only."""
+    return len(question_words(question, topics)) <= _ONE_STEP
+
+
+def _beyond_stated(question: QuestionReading) -> Bool[np.ndarray, "v"] | None:
+    """``beyond_stated`` of a question that names nothing between."""
+    if question.asked is None or not names_one_step(question.text, question.topics):
+        return None
+    stated = stated_nodes(question.ends, question.around, ~question.unnamed)
+    if stated is None:
+        return None
+    return beyond_stated(stated, question.asked.nouns, question.around)
 
 
 def _lone_nodes(question: QuestionReading) -> Bool[np.ndarray, "v"] | None:

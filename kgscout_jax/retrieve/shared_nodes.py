@@ -34,6 +34,10 @@ def shared_nodes(
     topics = _mention_masks(around, len(unnamed))
     is_topic = topics.any(axis=0)
     possible = possible & ~unnamed & ~is_topic
+    for topic in topics:
+        members = class_members(topic, around)
+        if (members & possible).any():
+            possible &= members  # "Which national park is Snowdon in"
     near = np.array([_reached(topic, around, unnamed) for topic in topics])
     shared = near.all(axis=0)
     shared |= neighbours(shared & unnamed, around)
@@ -141,6 +145,16 @@ def _mention_masks(around: LocalGraph, v: int) -> Bool[np.ndarray, "m v"]:
     for topic, mention in zip(topics, around.mentions, strict=True):
         topic[mention] = True
     return topics
+
+
+def class_members(
+    topic: Bool[np.ndarray, "v"], around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """The nodes that a topic is the class of."""
+    head, tail = around.nodes[around.to_class[around.relation_index]].T
+    out = np.zeros_like(topic)
+    out[head[topic[tail]]] = True
+    return out
 
 
 def _holders(

@@ -14,11 +14,13 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Bool, Float32
 
+from kgscout_jax.retrieve.chain_nodes import LIVING
 from kgscout_jax.retrieve.kind_mask import kind_of_class
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
 from kgscout_jax.retrieve.readings import STEPS
-from kgscout_jax.retrieve.stated_nodes import nodes_at_ends
+from kgscout_jax.retrieve.shared_nodes import neighbours
+from kgscout_jax.retrieve.stated_nodes import have_alike_nodes, nodes_at_ends
 from kgscout_jax.text.amounts import has_unit_of, is_amount
 from kgscout_jax.text.asked_kind import (
     TOPIC,
@@ -30,6 +32,7 @@ from kgscout_jax.text.count_question import asks_for_count
 from kgscout_jax.text.how_to import how_to
 from kgscout_jax.text.kinds import (
     HEAD,
+    TAIL,
     base_noun,
     is_attribute,
     is_measure,
@@ -67,13 +70,12 @@ _DEATH = ("died", "death", "dead", "deceased", "killed", "buried")
 _RELEASE = ("released", "publication", "published", "premiered", "year", "date")
 _TIMES = frozenset(("when", "year", "date"))
 _MARRIAGE = ("married", "marriage", "spouse", "wife", "husband", "partner")
+_PAY = ("salary", "wage", "income", "earnings", "pay", "revenue", "profit")
 _DEFINITE = {
     "born": _BIRTH, "birthday": _BIRTH, "die": _DEATH, "died": _DEATH,
-    "marry": _MARRIAGE, "married": _MARRIAGE,
+    "marry": _MARRIAGE, "married": _MARRIAGE, "earn": _PAY, "earns": _PAY,
 }  # fmt: skip
 """Words for which relations have few words, these."""
-_LIVES = frozenset("live lives living lived inhabit".split())
-"""What the people of a population do."""
 _COUNTING = frozenset("number no num nr of count total".split())
 """Words of relations to how many there are of something."""
 _MODALS = frozenset("should shouldn must mustn may ought".split())
@@ -118,7 +120,7 @@ def unsaid_steps(
         return out
     if asked := asked_kind(question, topics):
         if counts:
-            lives = not _LIVES.isdisjoint(words)
+            lives = not LIVING.isdisjoint(words)
             theirs = _numbers_of_others(asked, around, is_topic, lives=lives)
             if theirs.any():
                 # Nor does anything else say how many it has, or where it lies.
@@ -170,7 +172,8 @@ def unsaid_steps(
         out[~is_said] = CLAIM_DOUBT
         return out
     # "How do I contact Acme" is answered by its contact, "how do I find it" by nothing.
-    wanted = _REASONS if words[:1] == ["why"] else how_to(words)
+    of_reason = words[:1] == ["why"] or words[-2:] in (["die", "of"], ["die", "from"])
+    wanted = _REASONS if of_reason else how_to(words)
     if wanted is not None:
         if not _say([*wanted, *map(stem, wanted)], around.relations):
             out[:] = CLAIM_DOUBT
@@ -190,6 +193,8 @@ def unsaid_steps(
             beyond = _reached(is_topic, relations, around, unnamed)
         if any(HEAD in each for each, k in zip(ends, known, strict=True) if k):
             beyond = beyond | _inside(is_topic, relations, around)
+        if not have_alike_nodes(_known_ends(known, ends), around):
+            beyond = beyond | neighbours(is_topic, around)
         out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
         return out
     if exists and not known.any():
@@ -199,6 +204,17 @@ def unsaid_steps(
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
     return out
+
+
+def _known_ends(
+    known: Bool[np.ndarray, "r"], ends: Sequence[frozenset[int]]
+) -> list[frozenset[int]]:
+    """The ends of relations that are known, both where none is asked for."""
+    both = frozenset((HEAD, TAIL))
+    return [
+        (each or both) if k else frozenset()
+        for each, k in zip(ends, known, strict=True)
+    ]
 
 
 def _forbids(words: Sequence[str]) -> bool:

@@ -16,6 +16,8 @@ from kgscout_jax.text.kinds import (
     Kind,
     base_noun,
     base_verb,
+    is_attribute,
+    is_measure,
     is_past,
     kind_words,
     noun_kind,
@@ -36,7 +38,7 @@ _LEADS = frozenset(", ; : know tell say wonder guess remember me us out".split()
 _PASSED = frozenset(
     "is are was were the a an these those this other different all many same some any "
     "one two three four five six seven eight nine ten current main "
-    "major primary".split()
+    "major primary else very".split()
 )
 """Words between "which" and its noun."""
 _ADVERBS = frozenset("about today now currently ever together also still".split())
@@ -58,8 +60,11 @@ _DOINGS = {
 }
 """Where somebody does this is a place, or those it is done for; by the word after
 "where"."""
+_ASKING = frozenset(("what", "which"))
 _CLAUSES = frozenset("that which who whom whose when".split())
 _COMMANDS = frozenset("name list give find show identify tell".split())
+_TELLING = frozenset("describe explain define summarize summarise about".split())
+"""Verbs before a topic."""
 _BEFORE_NOUN = frozenset("the a an of s this last first its his her their".split())
 """Words after which "name" and "list" are nouns."""
 _VAGUE = frozenset(
@@ -164,7 +169,11 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
         how_many = word == "how" and words[i + 1 : i + 2] == ["many"]
         if how_many or word in ("what", "which"):
             found = _of_phrase(words, _phrase(words, i + 1 + how_many))
-            if found is None and word == "which" and i > start:
+            if (
+                word == "which"
+                and i > start
+                and (found is None or _is_relative(words, i))
+            ):
                 continue  # "the country in which": no question word
             if found is None and _asks_for_object(words[i + 1 :]):
                 return AskedKind("thing", which=True)
@@ -218,6 +227,11 @@ _PRICES = ("price", "cost")
 def _measures(rest: Sequence[str]) -> frozenset[str]:
     """What the number is called that "how" and these words ask for; () for none."""
     word = rest[0] if rest else ""
+    if rest[1:3] in (["is", "the"], ["are", "the"], ["was", "the"]) and "of" in rest:
+        # "How big is the capacity of X"
+        noun = " ".join(_phrase(rest, 3).nouns)
+        if noun_kind(noun) == "thing" and (is_measure(noun) or is_attribute(noun)):
+            return frozenset({noun})
     if word == "much":
         word = next((each for each in rest if base_noun(each) in _MEASURES), "")
         if not word:  # "how much prize money", "how much is a ticket"
@@ -243,6 +257,13 @@ def _leads(before: Sequence[str]) -> bool:
     while rest and rest[-1] in _BEFORE:
         rest.pop()
     return not rest or rest[-1] in _LEADS
+
+
+def _is_relative(words: Sequence[str], i: int) -> bool:
+    """Whether "which" at place ``i`` follows the noun that is asked for: "all systems
+    on which games of Mann run"."""
+    phrase = _phrase(words, 0)
+    return 0 < phrase.stop == i - 1 and words[0] != TOPIC and words[i - 1] in _BEFORE
 
 
 def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
@@ -302,17 +323,21 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
     last = "".join(words[phrase.stop - 1 : phrase.stop])
     clause = after and (
         after[0] in _CLAUSES
-        or after[0] in ("with", "without")
+        or after[0] in ("with", "without", "where", TOPIC)
         or is_comparing(after[0])
         or (is_past(after[0]) and len(phrase.nouns) == 1 and TOPIC not in words)
-        or (is_past(after[0]) and by == ["by"])
+        or (is_past(after[0]) and by != [] and by[0] in _BEFORE)
+        or after[0].endswith("ing")
     )
     if begins and words[0] != "of" and phrase.nouns[-1] != last and clause:
         return _of_list(words, phrase)
     if phrase.nouns and TOPIC in words:
         ends = not after and phrase.owned
-        if ends or (begins and after and after[0] in _BEFORE | {"behind"}):
+        if ends or (begins and after and after[0] in _BEFORE | {"behind", "about"}):
             return _of_list(words, phrase)
+        tells = words[0] in _TELLING
+        if begins and not tells and {*words[phrase.stop :]} == {TOPIC}:
+            return _of_list(words, phrase)  # "record label Abba"
     described = next((i for i, word in enumerate(words) if word != TOPIC), 0)
     if described and singular_form(words[described]) != words[described]:
         return _of_list(words, _phrase(words, described))  # "Thai recipes with rice"
@@ -336,10 +361,15 @@ def _phrase(words: Sequence[str], start: int) -> _Phrase:
             stop = next((j for j in range(i, len(words)) if words[j] != TOPIC), i)
             rest = words[stop:]
             if rest[:1] == ["s"]:
+                if found and direct and words[start - 1] in _ASKING:
+                    break  # "which country Mann's birthplace is in"
                 stop += 1
             elif found or not (
                 _is_owner(rest, direct)
-                or (i == start and _is_qualified(words, start, rest))
+                or (
+                    words[start:i] in ([], ["the"])
+                    and _is_qualified(words, start, rest)
+                )
             ):
                 break
             found, owned, i = [], True, stop
@@ -371,11 +401,22 @@ def _is_verb(words: Sequence[str], i: int) -> bool:
     """Whether the word at ``i``, behind a noun in plural, is a verb, before a name.
 
     "Which drugs treat X", "rivers that", "what rivers flow into the X", "genes linked".
+    And behind one in singular that has no other end.
     """
     word = words[i]
-    if singular_form(words[i - 1]) == words[i - 1] or singular_form(word) != word:
-        return False
     rest = words[i + 1 : i + 4]
+    after_article = rest[1:] if rest[:1] in (["the"], ["a"], ["an"]) else rest
+    if is_past(word) and after_article[:1] == [TOPIC]:
+        return True  # "which studio made X"
+    if singular_form(words[i - 1]) == words[i - 1]:
+        # "Which house publishes the", "which agency looks after"
+        follows = rest[:1] in (["the"], ["a"], ["an"], ["after"], ["up"])
+        is_noun = noun_kind(word) != "thing"  # "release years the films"
+        return singular_form(word) != word and follows and not is_noun
+    if singular_form(word) != word:
+        return False
+    if len(after_article) < len(rest):
+        return True  # "which companies sponsor the club"
     rest = rest[(rest[:1] or [""])[0] in _OF_VERBS :]
     rest = rest[(rest[:1] or [""])[0] in ("the", "a", "an") :]
     return rest[:1] == [TOPIC] or is_past(word) or word.endswith("ing")
@@ -402,12 +443,13 @@ def _is_owner(rest: Sequence[str], direct: bool) -> bool:
 def _is_qualified(words: Sequence[str], start: int, rest: Sequence[str]) -> bool:
     """Whether topics qualify the noun in plural that follows "which" and them.
 
-    "Which epic cards cost", "which rare mage spells are".
+    "Which epic cards cost", "which rare mage spells are", "list the epic cards that".
     """
     plural = [singular_form(word) != word for word in rest[:2]]
     after = rest[plural.index(True) + 1 :] if any(plural) else []
+    before = words[start - 1] if start else ""
     return (
-        words[start - 1 : start] in (["which"], ["many"])
+        before in {"which", "many"} | _COMMANDS
         and after != []
         and (plural[0] or after[0] in _BE)
     )
@@ -440,19 +482,28 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
         return replace(found, nouns=found.nouns | {"class"}) if is_class else found
     if nouns[0] in _ANYBODY:
         return AskedKind("person", which=True)
+    if (nouns, whole) == (["part"], ["body"]):
+        return AskedKind(
+            "thing", frozenset({"body part"} | noun_synonyms({"body part"}))
+        )
     if nouns[0] in _VAGUE | _ANYTHING:
         return None
     names = {" ".join(nouns)}
     if whole:
         names.add(f"{' '.join(nouns)} of {' '.join(whole)}")
+    if noun_kind(nouns[-1]) == "time" and noun_kind(" ".join(nouns)) == "thing":
+        return AskedKind("thing", frozenset(names | noun_synonyms(names)))  # minutes
     if not after or after[0] in _AFTER:
         nouns = nouns[-1:]  # of "state flower" the flower; "airport serves" says both
+    if nouns == ["area"] and whole and noun_kind(whole[-1]) == "thing":
+        return AskedKind("thing", frozenset(names | {"field"}))  # "of expertise"
     for noun in reversed(nouns):
         kind = noun_kind(noun)
         if noun in _BROAD:
             names = names - {" ".join(nouns)}
-            agent = _agent(words[phrase.stop - 1 :]) if kind == "person" else names
-            return AskedKind(kind, frozenset(names | agent))
+            if kind == "person":
+                names |= _agent(words[phrase.stop :])
+            return AskedKind(kind, frozenset(names))
         if kind != "thing":
             names.add(noun)
             return AskedKind(kind, frozenset(names | noun_synonyms(names)))

@@ -9,6 +9,7 @@ from kgscout_jax.text.listing import OWNER
 from kgscout_jax.text.spelling import Correction
 
 _SEAT = "(?:its|their) (?:headquarters|head office|seat|base)"
+_CROWD = "(?:people|spectators|fans|guests|visitors)"
 _PHRASES = [
     (re.compile(pattern, re.I), plain)
     for pattern, plain in (
@@ -40,6 +41,37 @@ _PHRASES = [
         (r"\bpieces? of (?=(?:equipment|furniture|software|hardware|clothing|luggage|"
          r"jewell?e?ry|kit|gear|land)\b)", ""),
         (r"\b(?:took|taken) out\b(?! of\b)", "borrowed"),
+        (r"\bcomes? with (?=.+ as (?:one of )?(?:its|their|an?)\b)", "have "),
+        (r"(?<= as) one of (?:its|their)\b", " a"),
+        (r" on (?:its|their|his|her) books?(?=\W*$)", ""),
+        (r"(?<=['’]s) own\b", ""),
+        (r"(?<=^how many )(\w+) (?:is|are) (.+) divided into(?=\W*$)",
+         r"\1 are in \2"),
+        (r"\bfirst (?=(?:described|discovered|spotted|seen|observed|isolated|named"
+         r"|identified|recorded|published|proposed|synthesi[sz]ed) by\b)", ""),
+        (r"^how (?:long|many years) (?:does|do|did|can|will) (.+) live(?=\W*$)",
+         r"what is the lifespan of \1"),
+        (r"\bwhat (?:does |do |did )?(.+?) (?:do|does|did) for (?:a|his|her|their) "
+         r"living\b", r"what is the occupation of \1"),
+        (r"\b(?:first )?(?:went|goes) on sale\b", "released"),
+        (r"\b(?:first )?go on sale\b", "release"),
+        (rf"^how many {_CROWD} (?:can|could|does|do|will) (.+) (?:hold|seat|fit"
+         r"|accommodate)(?=\W*$)", r"what is the capacity of \1"),
+        (rf"^how many {_CROWD} (?:fit|can sit|can be seated) (?:into|in|inside) "
+         r"(.+?)(?=\W*$)", r"what is the capacity of \1"),
+        (r"^where (?:does|did) (.+) lie buried\b", r"where is \1 buried"),
+        (r"\blies buried\b", "is buried"),
+        (r"\blaid to rest\b", "buried"),
+        (r"\b(?:stood|stands|acted|acts|served|serves) as (?=(?:god(?:parent|father|"
+         r"mother)|guardian|witness|tutor|mentor|regent) (?:to|for|of)\b)",
+         "is the "),
+        (r"^how (?:big|large|great) (?:is|are|was|were) (?=the (?:endowment|budget"
+         r"|capacity|staff|workforce|fleet|population|enrolment|enrollment)\b)",
+         "what is "),
+        (r"\b(?:wrote|did|made) the (?:score|music|soundtrack)(?= (?:of|for|to)\b)",
+         "composed the music"),
+        (r"\b(supervised|advised|guided|oversaw) (.+)['’]s (?:phd|doctorate|(?:doctoral"
+         r" |phd )?(?:thesis|dissertation|work|studies))(?=\W*$)", r"\1 \2"),
         (r"\b(?:has|have) (.+) put money into\b", r"did \1 invest in"),
         (r"\bput money into\b", "invested in"),
         (r"\b(?:has|have) been (?:here|(?:with|at|in|on|working (?:at|for)) (?:us|the "

@@ -161,7 +161,7 @@ _PLURALS_IN_ICS = frozenset(
 """Nouns in -ics that have a singular, unlike physics."""
 
 
-_PLURAL_IN_ES = re.compile(r"(?:ss|x|z|ch|sh|(?<!sh)(?<!\bcan)(?<!\b[dfht])o)es$")
+_PLURAL_IN_ES = re.compile(r"(?:ss|x|[lntz]z|ch|sh|(?<!sh)(?<!\bcan)(?<!\b[dfht])o)es$")
 """Heroes and volcanoes, but shoes, canoes and toes."""
 
 
@@ -171,8 +171,8 @@ def singular_form(noun: str) -> str:
 
     >>> [singular_form(noun) for noun in ("countries", "boxes", "colours", "status")]
     ['country', 'box', 'colour', 'status']
-    >>> [singular_form(noun) for noun in ("volcanoes", "shoes", "tomatoes", "echoes")]
-    ['volcano', 'shoe', 'tomato', 'echo']
+    >>> [singular_form(noun) for noun in ("volcanoes", "shoes", "prizes", "waltzes")]
+    ['volcano', 'shoe', 'prize', 'waltz']
     """
     if noun in _IRREGULAR_NOUNS:
         return _IRREGULAR_NOUNS[noun]
@@ -202,6 +202,10 @@ def base_verb(word: str) -> str | None:
     return next((verb for verb in found if verb in verbs and verb != word), None)
 
 
+_LASTING = frozenset("running run cooking preparation baking response waiting".split())
+"""Of these a time is a number of minutes."""
+
+
 @lru_cache(maxsize=1 << 14)
 def noun_kind(phrase: str) -> Kind:
     """The kind of what a noun phrase names.
@@ -212,7 +216,10 @@ def noun_kind(phrase: str) -> Kind:
     words = split_words(phrase)
     if not words:
         return "thing"
-    noun = base_noun(words[head_noun(words)])
+    head = head_noun(words)
+    noun = base_noun(words[head])
+    if noun == "time" and head and words[head - 1] in _LASTING:
+        return "thing"
     for kind in KINDS[:-1]:
         if noun in listed_words(kind):
             return kind
@@ -270,6 +277,8 @@ def _said(words: list[str]) -> Iterator[Hint]:
     if active and past and len(words) > 1 and active not in _INTRANSITIVE:
         yield HEAD, lists["patients"].get(active, ""), GUESSED  # "created on date"
         active = None
+    if len(words) == 3 and words[-1] in PREPOSITIONS and _PARTICIPLE.search(words[1]):
+        yield HEAD, base_noun(words[0]), NAMED  # "studio located in"
     if by:
         yield TAIL, lists["agents"].get(by, ""), NAMED
         yield HEAD, lists["patients"].get(by, ""), GUESSED

@@ -43,6 +43,20 @@ def members_noun(words: Sequence[str]) -> tuple[str, ...]:
     >>> members_noun(["which", "countries", "border", TOPIC])
     ()
     """
+    noun = only_noun(words)
+    is_plural = noun != () and singular_form(noun[-1]) != noun[-1]
+    return noun if is_plural and all(map(str.isalpha, noun)) else ()
+
+
+def only_noun(words: Sequence[str]) -> tuple[str, ...]:
+    """The noun of a question that says nothing else of what it asks for; () for others.
+
+    Args:
+        words: of the question, ``TOPIC`` for those of its topic's name.
+
+    >>> only_noun(["to", "what", "order", "does", TOPIC, "belong"])
+    ('order',)
+    """
     if words[:2] == ["how", "many"]:
         words = words[2:]
     said = [i for i, w in enumerate(words) if w != TOPIC and w not in _NOTHING_MORE]
@@ -50,6 +64,4 @@ def members_noun(words: Sequence[str]) -> tuple[str, ...]:
         return ()
     if words[said[0]] in _ASKING:
         return ()
-    noun = (*words[said[0] : said[-1] + 1],)
-    is_plural = singular_form(noun[-1]) != noun[-1]
-    return noun if is_plural and all(map(str.isalpha, noun)) else ()
+    return (*words[said[0] : said[-1] + 1],)

@@ -117,6 +117,14 @@ def plain_words(relation: str) -> tuple[str, ...]:
     return words[first:]
 
 
+_LIFE = frozenset("birth born birthplace death died deathplace burial buried".split())
+
+
+def is_of_life(relation: str) -> bool:
+    """Whether a relation is about a birth or a death."""
+    return not _LIFE.isdisjoint(_relation_words(relation))
+
+
 _OF_THIS = ("of", "this")
 """Behind it stands what the heads of a relation are."""
 _ROLES = frozenset("occupation profession job position role title post".split())

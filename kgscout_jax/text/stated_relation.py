@@ -466,9 +466,9 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     verb, *rest = predicate_words(relation) or ("",)
     if verb and len(words) > 1 and (base_noun(words[-1]),) == noun:
         return frozenset([TAIL])  # "starred actors" are tails, though actors star
-    if verb and rest in ([], ["by"]) and agent_stem(noun[-1]) == stem(verb):
-        # "The mentor of X" of "mentored by" and of "mentors"
-        return frozenset([TAIL if rest else HEAD])
+    if verb and agent_stem(noun[-1]) == stem(verb):
+        # "The mentor of X" of "mentored by" and of "mentors"; its players "play in" it
+        return frozenset([TAIL if rest == ["by"] else HEAD])
     if (verb, rest) == ("reports", ["to"]) and noun[-1] in _REPORTS:
         return frozenset([HEAD])
     is_of = len(words) > 1 and words[-1] == "of"

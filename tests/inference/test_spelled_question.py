@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kgscout_jax import KnowledgeGraph, Scout
+from kgscout_jax.text.idioms import idioms
 
 GRAPH = KnowledgeGraph.from_triplets([
     ("Emma", "author", "Jane Austen"), ("Emma", "type", "book"),
@@ -37,6 +40,29 @@ def test_idioms_are_read_in_plain_words():
     result = Scout.from_pretrained().retrieve("who works directly under Ann?", graph)
     assert result.read_as == "who reports to Ann?"
     assert [each.name for each in result.answers] == ["Bo"]
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("Where does Ann lie buried?", "where is Ann buried?"),
+        ("Who stood as godparent to Ann?", "Who is the godparent to Ann?"),
+        ("How many people can Rex Hall hold?", "what is the capacity of Rex Hall?"),
+        ("How long do kites live?", "what is the lifespan of kites?"),
+        ("Tell me what Ann does for a living", "Tell me what is the occupation of Ann"),
+        ("Who supervised Ann's doctoral thesis?", "Who supervised Ann?"),
+        (
+            "Which moths were first described by Ann?",
+            "Which moths were described by Ann?",
+        ),
+        ("How large is the endowment of Rex?", "what is the endowment of Rex?"),
+    ],
+)
+def test_what_people_say_of_life_and_places_is_read_in_plain_words(question, read):
+    text = question
+    for start, word, plain in reversed(idioms(question)):
+        text = text[:start] + plain + text[start + len(word) :]
+    assert text == read
 
 
 def test_a_topic_that_the_question_does_not_name_hides_no_word():

@@ -10,7 +10,7 @@ from kgscout_jax.retrieve.answer_scale import (
     BINS,
     DOUBT,
     AnswerScale,
-    best_threshold,
+    best_limits,
     expected_calibration_error,
     fit_answer_scale,
     mean_f1,
@@ -99,4 +99,14 @@ def test_mean_f1_by_hand():
     # 0.1: {2 of 3, 2 gold} = 4/5; {1 of 2, 4 gold} = 1/3.
     expected = (4 / 5 + 1 / 3) / 2
     assert mean_f1(probability, is_answer, counts, 0.1) == pytest.approx(expected)
-    assert best_threshold(probability, is_answer, counts) <= 0.1
+    # From half of the best on: {2, 2 gold} = 1/2 of right; {2 of 2, 4 gold} = 1/3.
+    half = mean_f1(probability, is_answer, counts, 0.1, 0.5)
+    assert half == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert best_limits(probability, is_answer, counts) == (0.02, 0.0)
+
+
+def test_limits_leave_out_what_is_far_behind_the_best():
+    probability = np.array([[0.9, 0.4], [0.5, 0.4]])
+    is_answer = np.array([[True, False], [True, True]])
+    threshold, share = best_limits(probability, is_answer, np.array([1.0, 2.0]))
+    assert threshold <= 0.4 and 4 / 9 < share <= 0.8

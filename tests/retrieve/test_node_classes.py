@@ -121,7 +121,7 @@ def test_what_a_relation_calls_so_is_an_answer_whatever_its_class():
         ("Mint", "type", "Company"), ("Waves", "type", "Album"),
     ]  # fmt: skip
     label = penalties("Which label are The Tides with?", band, "The Tides")
-    assert "Mint" not in label and label["Waves"] == DOUBT
+    assert "Mint" not in label and label["Waves"] >= DOUBT
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,8 @@ class GraphReader:
         )
         order = np.argsort(-probability, kind="stable")
         names = [self.shards.entities[e] for e in found.entities[i, order].tolist()]
-        listed = max(1, int((probability >= scale.threshold).sum()))
+        least = scale.least(float(probability.max(initial=0.0)))
+        listed = max(1, int((probability >= least).sum()))
         with_path = order < LISTED
         answers = GraphAnswers(
             best=tuple(

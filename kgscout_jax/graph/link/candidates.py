@@ -21,6 +21,7 @@ from kgscout_jax.graph.link.normalise import comparison_form
 from kgscout_jax.graph.link.numbers import has_digit, numbers_agree
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
 from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
+from kgscout_jax.text.spelling import english_words
 from kgscout_jax.text.values import is_number, value_of
 from kgscout_jax.types import entity_key
 
@@ -165,7 +166,10 @@ Variants = tuple[Int64[np.ndarray, "v"], Float32[np.ndarray, "v"]]
 
 
 def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
-    """The word of token ``i``, and its possible corrections; a number has none."""
+    """The word of token ``i``, and its possible corrections.
+
+    A number and an English word have none: "typical" is no misspelt ``topical``.
+    """
     t = index.tables
     start, stop = int(question.tokens.starts[i]), int(question.tokens.stops[i])
     own = _word_numbers(t.words, question.hashes[i : i + 1])
@@ -173,7 +177,9 @@ def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
     # Words of names are rarely misspelt; short words are close to too many others.
     shortest = SHORTEST_MISSPELT + 2 * len(own)
     share = 0.5 if len(own) else 0.75
-    if stop - start >= shortest and not has_digit(question.words[i]):
+    as_written = question.text[start:stop]
+    is_english = as_written.islower() and as_written in english_words()
+    if stop - start >= shortest and not is_english and not has_digit(as_written):
         bounds = np.array([start]), np.array([stop])
         shorter, _ = question.substrings.without_one(*bounds)
         near.append(_word_numbers(t.words, shorter))

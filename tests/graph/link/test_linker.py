@@ -353,6 +353,12 @@ def test_function_words_are_no_codes_and_superlatives_no_misspelt_names():
     assert not linker.link("wines with less than 10% alcohol")
 
 
+def test_an_english_word_is_no_misspelt_name():
+    linker = Linker(build_index(["topical", "asthma", "oral"]))
+    assert not linker.link("typical symptoms")
+    assert [x.name for x in linker.link("Is it topicle?")] == ["topical"]
+
+
 def test_a_name_of_several_words_joins_another_though_its_words_are_common():
     names = ["Best actress", "1990", "Ann Lee", *(f"film {i}" for i in range(30))]
     linker = Linker(build_index(names, degrees=np.array([9, 3, 3] + [1] * 30)))
