@@ -6,12 +6,13 @@
 #
 # DATA holds webqsp_union/ and cwq_union/ (questions as JSON lines, kg.tsv in the first),
 # metaqa/ and pathquestion/ as published. The built-in questions and the graphs of data
-# packages are made here. Two cores take a few hours, of which the five walk policies are 60
-# minutes of one core.
+# packages are made here. Two cores take a few hours, of which the thirteen walk policies are
+# two hours of one core.
 set -euo pipefail
 data=${1:?folder with webqsp_union/, cwq_union/, metaqa/ and pathquestion/}
 out=${2:?folder to write}
-trained=${3:-} # folder with run_webqsp, run_metaqa, ...: policies of each set's own questions
+trained=${3:-} # folder with webqsp_walk_0, metaqa_walk_0, ...: policies of each set's own
+# questions, of seeds 0 to 2
 sets=$out/sets
 mkdir -p "$sets"
 
@@ -69,9 +70,9 @@ for name in "${worded[@]}"; do
             --hops 3 --out "$sets/worded-$name"
 done
 
-# --- training: on all sets, and four times without those of one graph
-train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
-    local run=$1 epochs=$2 questions=$3 left_out=$4 folders=() mix=()
+# --- training: on all sets, and four times three seeds without those of one graph
+train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT SEED
+    local run=$1 epochs=$2 questions=$3 left_out=$4 seed=$5 folders=() mix=()
     for pair in webqsp:2 cwq:1.5 synth-webqsp:2 metaqa:2.5 synth-metaqa:0.8 \
         pathquestion:1 synth-pathquestion:0.4 world:1.5 synth-world:0.5 \
         $(for graph in "$out"/graphs/*.tsv; do
@@ -82,12 +83,15 @@ train() { # RUN EPOCHS QUESTIONS SETS-LEFT-OUT
     done
     python train.py --policy walk --without absolute --candidates 256 \
         --epochs "$epochs" --questions-per-epoch "$questions" --dev-questions 60 \
-        --shards "${folders[@]}" --mix "${mix[@]}" --run "$run"
+        --shards "${folders[@]}" --mix "${mix[@]}" --seed "$seed" --run "$run"
 }
-train "$out/base" 2 122000 '^$'
-train "$out/without-freebase" 1 82000 'webqsp|cwq'
-for name in metaqa pathquestion world; do
-    train "$out/without-$name" 1 82000 "$name"
+train "$out/base" 2 122000 '^$' 0
+for seed in 0 1 2; do
+    suffix=$([ $seed = 0 ] || echo "-$seed")
+    train "$out/without-freebase$suffix" 1 82000 'webqsp|cwq' $seed
+    for name in metaqa pathquestion world; do
+        train "$out/without-$name$suffix" 1 82000 "$name" $seed
+    done
 done
 mlp() { # SET-LEFT-OUT: the MLP of the literature on the other sets of people's questions
     local folders=() mix=()
@@ -118,18 +122,22 @@ python recipes/answer_kinds.py "${pairs[@]/#/left out:}" \
     "kgscout-base:$out/base="{"$sets/webqsp","$sets/metaqa","$sets/pathquestion","$sets/world"} \
     --into recipes/figures/answer_kinds.json
 for name in webqsp metaqa pathquestion world; do
-    split=test also=("kgscout-base=$out/base" "mlp=$out/mlp-without-$name")
+    split=test
     [ $name = webqsp ] && split=dev
-    [ -n "$trained" ] && also+=("trained=$trained/run_$name")
-    python eval.py retrieval --run "$out/without-${without[$name]}" --also "${also[@]}" \
-        --retrievers kgscout cosine bm25 ppr --shards "$sets/$name" --split $split \
-        --k 10 30 100 --out "$out/results/$name"
-    python eval.py answers --run "$out/without-${without[$name]}" \
-        --shards "$sets/$name" --split $split --reader graph --retrievers scout --k 100 \
-        --out "$out/results/$name-answers"
-    python recipes/tables.py collect "$out/results/$name" --names kgscout=zero-shot \
-        --into "recipes/figures/zero_shot_$name.json"
-    python recipes/tables.py collect "$out/results/$name-answers" \
+    for seed in 0 1 2; do
+        also=(--also) run=$out/without-${without[$name]}$([ $seed = 0 ] || echo "-$seed")
+        [ $seed = 0 ] && also+=("kgscout-base=$out/base" "mlp=$out/mlp-without-$name")
+        [ -n "$trained" ] && also+=("trained=$trained/${name}_walk_$seed")
+        [ ${#also[@]} = 1 ] && also=()
+        python eval.py retrieval --run "$run" "${also[@]}" \
+            --retrievers kgscout cosine bm25 ppr --shards "$sets/$name" --split $split \
+            --k 10 30 100 --out "$out/results/$name-$seed"
+        python eval.py answers --run "$run" --shards "$sets/$name" --split $split \
+            --reader graph --retrievers scout --k 100 --out "$out/results/$name-answers-$seed"
+    done
+    python recipes/tables.py collect "$out/results/$name-"{0,1,2} \
+        --names kgscout=zero-shot --into "recipes/figures/zero_shot_$name.json"
+    python recipes/tables.py collect "$out/results/$name-answers-"{0,1,2} \
         --names scout=zero-shot --into "recipes/figures/zero_shot_answers_$name.json"
 done
 python recipes/tables.py write recipes/base.md kgscout_jax/export/base/README.md

@@ -16,6 +16,7 @@ from kgscout_jax.retrieve.described_nodes import described_nodes
 from kgscout_jax.retrieve.flag_nodes import FlagNodes, flag_nodes
 from kgscout_jax.retrieve.kind_mask import KindMask, kind_mask
 from kgscout_jax.retrieve.kind_penalties import STATED_PENALTY
+from kgscout_jax.retrieve.lacking import lacks_attribute, lacks_member
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.member_nodes import NEGATING, alike_nodes
 from kgscout_jax.retrieve.named_relations import (
@@ -32,7 +33,6 @@ from kgscout_jax.retrieve.record_nodes import record_nodes
 from kgscout_jax.retrieve.said_nodes import (
     QuestionReading,
     SaidNodes,
-    names_one_step,
     said_nodes,
 )
 from kgscout_jax.retrieve.shared_nodes import (
@@ -41,17 +41,14 @@ from kgscout_jax.retrieve.shared_nodes import (
     ways_to_mentions,
 )
 from kgscout_jax.retrieve.stated_nodes import (
-    beyond_stated,
     compared_nodes,
-    lacks_attribute,
-    lacks_member,
     stated_ends,
     stated_nodes,
 )
 from kgscout_jax.retrieve.unsaid_steps import KNOWN_DOUBT, unsaid_steps
 from kgscout_jax.retrieve.unwanted_nodes import unwanted_nodes
 from kgscout_jax.retrieve.value_test import value_test
-from kgscout_jax.text.asked_kind import asked_kind, question_tokens
+from kgscout_jax.text.asked_kind import question_tokens
 from kgscout_jax.text.between_noun import has_between_noun
 from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import TAIL
@@ -103,7 +100,7 @@ def question_constraints(
         if kind is not None and called is not None:
             kind = kind.without(called)  # No word says better what a period is.
     if kind is not None and any(ends):
-        kind = _beside_stated(kind, text, topics, words, ends, around, unnamed)
+        kind = _beside_stated(kind, words, ends, around, unnamed)
     reading = QuestionReading(
         text=text,
         topics=topics,
@@ -177,8 +174,6 @@ def _names_rank(
 
 def _beside_stated(
     kind: KindMask,
-    text: str,
-    topics: Sequence[str],
     words: Sequence[str],
     ends: Sequence[frozenset[int]],
     around: LocalGraph,
@@ -202,14 +197,6 @@ def _beside_stated(
         return kind.without(stated)
     beside = neighbours(around.topic_mask(len(unnamed)), around) & kind.called
     if not ((stated & ~kind.wrong) | beside).any():
-        asked = asked_kind(text, topics)
-        if (
-            asked is not None
-            and not vague
-            and names_one_step(text, topics)
-            and beyond_stated(stated, asked.nouns, around) is not None
-        ):
-            return kind  # "Which writers are published by X": those of its books
         return kind.without(stated)
     if not ((stated & kind.called) | beside).any():
         return kind.without(stated & kind.guessed)

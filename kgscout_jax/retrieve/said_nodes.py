@@ -15,10 +15,12 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool
 
+from kgscout_jax.retrieve.beyond_stated import beyond_stated
 from kgscout_jax.retrieve.chain_nodes import chain_nodes
 from kgscout_jax.retrieve.explained_steps import explained_nodes
 from kgscout_jax.retrieve.fellow_nodes import fellow_nodes
 from kgscout_jax.retrieve.kind_mask import KindMask
+from kgscout_jax.retrieve.lacking import lacks_relation
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.member_nodes import lone_nodes, member_nodes
 from kgscout_jax.retrieve.named_relations import NamedRelations, named_relations
@@ -28,11 +30,7 @@ from kgscout_jax.retrieve.shared_nodes import (
     neighbours,
     shared_nodes,
 )
-from kgscout_jax.retrieve.stated_nodes import (
-    beyond_stated,
-    lacks_relation,
-    stated_nodes,
-)
+from kgscout_jax.retrieve.stated_nodes import stated_nodes
 from kgscout_jax.retrieve.wider_places import wider_place
 from kgscout_jax.text.asked_kind import AskedKind, asked_kind
 from kgscout_jax.text.kinds import base_noun
@@ -183,14 +181,10 @@ def said_nodes(question: QuestionReading, records: RecordNodes | None) -> SaidNo
     return SaidNodes(shared=lone, stated=lone)
 
 
-def names_one_step(question: str, topics: Sequence[str]) -> bool:
-    """Whether a question has words for what is asked for and one step only."""
-    return len(question_words(question, topics)) <= _ONE_STEP
-
-
 def _beyond_stated(question: QuestionReading) -> Bool[np.ndarray, "v"] | None:
     """``beyond_stated`` of a question that names nothing between."""
-    if question.asked is None or not names_one_step(question.text, question.topics):
+    words = question_words(question.text, question.topics)
+    if question.asked is None or len(words) > _ONE_STEP:
         return None
     stated = stated_nodes(question.ends, question.around, ~question.unnamed)
     if stated is None:

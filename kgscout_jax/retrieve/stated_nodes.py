@@ -8,15 +8,12 @@ the other way round.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool
 
 from kgscout_jax.retrieve.chain_nodes import LIVING, POPULATION
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.record_nodes import leads_to
-from kgscout_jax.retrieve.shared_nodes import class_members, neighbours
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.compared_set import compared_set
 from kgscout_jax.text.joined_nouns import joined_nouns
@@ -24,7 +21,6 @@ from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.question_clause import TIMES
 from kgscout_jax.text.relation_groups import synonyms
 from kgscout_jax.text.relation_words import (
-    leads_to_class,
     plain_words,
     relation_words,
 )
@@ -90,150 +86,6 @@ def _with_other_names(
                 flipped = frozenset(1 - end for end in ends[i])
                 out[other] |= flipped if inverse else ends[i]
     return out
-
-
-def lacks_relation(words: Sequence[str], around: LocalGraph) -> bool:
-    """Whether a question says relations that are here, and none of which its topic has.
-
-    Args:
-        words: of the question, see ``question_tokens``.
-        around: its candidates.
-    """
-    if len(around.mentions) != 1:
-        return False
-    said = all_answer_ends(words, around.relations)
-    if words[:1] == ["when"]:  # "Born in" may say where.
-        dated = [*map(is_dating, around.relations)]
-        said = [
-            ends if of_time else frozenset()
-            for ends, of_time in zip(said, dated, strict=True)
-        ]
-    everywhere = np.ones(around.nodes.max(initial=0) + 1, bool)
-    return (
-        any(said)
-        and stated_nodes(said, around, everywhere) is None
-        and have_alike_nodes(said, around)
-    )
-
-
-def have_alike_nodes(ends: Sequence[frozenset[int]], around: LocalGraph) -> bool:
-    """Whether nodes like the topic have relations, at the other ends than these.
-
-    Bands have no country where only their cities do: what is asked for lies a step
-    further. Alike are nodes of a common class; without classes, those that stand at
-    half of the topic's ends of relations or more.
-
-    Args:
-        ends: see ``stated_ends``.
-        around: the candidates.
-    """
-    v = int(around.nodes.max(initial=0)) + 1
-    is_topic = around.topic_mask(v)
-    holders = np.zeros(v, bool)
-    for end in (HEAD, TAIL):
-        asked = np.array([end in each for each in ends], bool)[around.relation_index]
-        holders[around.nodes[asked, 1 - end]] = True
-    of_class = around.to_class[around.relation_index]
-    own = around.nodes[of_class & is_topic[around.nodes[:, 0]], 1]
-    if len(own):
-        head, tail = around.nodes[of_class].T
-        return bool(holders[head[np.isin(tail, own)]].any())
-    node, end = around.ends
-    known = np.isin(end, end[is_topic[node]])
-    shared = np.bincount(node[known & holders[node]], minlength=v)
-    return bool(2 * shared.max(initial=0) >= len(np.unique(end[is_topic[node]])))
-
-
-def lacks_attribute(
-    nouns: frozenset[str], around: LocalGraph, unnamed: Bool[np.ndarray, "v"]
-) -> bool:
-    """Whether the topic has none of what is asked for, where others of its class do.
-
-    "Which hut did they use for Ortler" asks for a ``hut``, as other ascents have one.
-
-    Args:
-        nouns: what is asked for.
-        around: the candidates.
-        unnamed: True at nodes without a name.
-    """
-    if len(around.mentions) != 1 or not nouns:
-        return False
-    leading = np.array([leads_to(each, nouns) for each in around.relations], bool)
-    heads, tails = around.nodes.T
-    slots = (leading & ~around.to_class)[around.relation_index]
-    is_topic = around.topic_mask(len(unnamed))
-    if not slots.any() or (is_topic[heads] | is_topic[tails])[slots].any():
-        return False
-    # What is called so by a record of its own has it.
-    beside = neighbours(is_topic, around) & unnamed
-    if beside[around.nodes[slots]].any():
-        return False
-    of_class = around.to_class[around.relation_index]
-    own = np.unique(tails[of_class & is_topic[heads]])
-    alike = np.zeros_like(unnamed)
-    alike[heads[of_class & np.isin(tails, own)]] = True
-    return bool(alike[heads[slots]].all())
-
-
-def beyond_stated(
-    stated: Bool[np.ndarray, "v"], nouns: frozenset[str], around: LocalGraph
-) -> Bool[np.ndarray, "v"] | None:
-    """What is asked for, one step from what a relation states, by one called so.
-
-    None where no or several relations lead there, or where nodes stated are called so
-    themselves: heads of ``author`` are no writers, friends of friends are friends.
-
-    Args:
-        stated: nodes that the question states.
-        nouns: what is asked for.
-        around: the candidates.
-    """
-    named = [leads_to(r, nouns) and not leads_to_class(r) for r in around.relations]
-    leading = np.array(named, bool)[around.relation_index]
-    heads, tails = around.nodes[leading].T
-    slots = stated[heads]
-    index = np.unique(around.relation_index[leading][slots])
-    if len(index) != 1 or stated[tails].any():
-        return None
-    ends = [frozenset([TAIL] if n else []) for n in named]
-    if have_alike_nodes(ends, around):
-        return None  # The topic itself should have one.
-    out = np.zeros_like(stated)
-    out[tails[slots]] = True
-    out &= ~around.topic_mask(len(stated))
-    return out if out.any() else None
-
-
-def lacks_member(around: LocalGraph) -> bool:
-    """Whether one of two topics is a class, and the other is joined with none of it by
-    the relation that joins those like it.
-
-    "Which database does X use", where other services use one.
-
-    Args:
-        around: the candidates.
-    """
-    if len(around.mentions) != 2:
-        return False
-    v = int(around.nodes.max(initial=0)) + 1
-    for mention, (other,) in zip(around.mentions, ([1], [0]), strict=True):
-        topic = np.zeros(v, bool)
-        topic[mention] = True
-        members = class_members(topic, around)
-        alone = replace(around, mentions=[around.mentions[other]])
-        if not members.any():
-            continue
-        ends = []
-        for number in range(len(around.relations)):
-            tails = around.nodes[around.relation_index == number, 1]
-            is_leading = len(tails) > 0 and bool(members[tails].all())
-            ends.append(frozenset([TAIL] if is_leading else []))
-        known = np.array([*map(bool, ends)], bool)
-        if not known.any() or not have_alike_nodes(ends, alone):
-            return False
-        start = alone.topic_mask(v)
-        return not nodes_at_ends(known, ends, start, around).any()
-    return False
 
 
 def is_dating(relation: str) -> bool:

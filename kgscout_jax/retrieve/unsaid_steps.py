@@ -16,11 +16,11 @@ from jaxtyping import Bool, Float32
 
 from kgscout_jax.retrieve.chain_nodes import LIVING
 from kgscout_jax.retrieve.kind_mask import kind_of_class
+from kgscout_jax.retrieve.lacking import have_alike_nodes
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.named_relations import NamedRelations, NamedWays
 from kgscout_jax.retrieve.readings import STEPS
-from kgscout_jax.retrieve.shared_nodes import neighbours
-from kgscout_jax.retrieve.stated_nodes import have_alike_nodes, nodes_at_ends
+from kgscout_jax.retrieve.stated_nodes import nodes_at_ends
 from kgscout_jax.text.amounts import has_unit_of, is_amount
 from kgscout_jax.text.asked_kind import (
     TOPIC,
@@ -172,7 +172,8 @@ def unsaid_steps(
         out[~is_said] = CLAIM_DOUBT
         return out
     # "How do I contact Acme" is answered by its contact, "how do I find it" by nothing.
-    of_reason = words[:1] == ["why"] or words[-2:] in (["die", "of"], ["die", "from"])
+    of_death = words[-2:] in (["die", "of"], ["die", "from"]) and not any(ends)
+    of_reason = words[:1] == ["why"] or of_death
     wanted = _REASONS if of_reason else how_to(words)
     if wanted is not None:
         if not _say([*wanted, *map(stem, wanted)], around.relations):
@@ -193,8 +194,10 @@ def unsaid_steps(
             beyond = _reached(is_topic, relations, around, unnamed)
         if any(HEAD in each for each, k in zip(ends, known, strict=True) if k):
             beyond = beyond | _inside(is_topic, relations, around)
-        if not have_alike_nodes(_known_ends(known, ends), around):
-            beyond = beyond | neighbours(is_topic, around)
+        if _asks_for_place(noun, words) and not have_alike_nodes(
+            _known_ends(known, ends), around
+        ):
+            beyond = beyond | _beside_by(~known, is_topic, around)
         out[~nodes_at_ends(known, ends, beyond, around)] = KNOWN_DOUBT
         return out
     if exists and not known.any():
@@ -203,6 +206,22 @@ def unsaid_steps(
         is_said = (ways.steps > 1) & (ways.named > 0)
         is_said |= nodes_at_ends(said, ends, is_topic, around)
         out[~is_said] = doubt
+    return out
+
+
+def _asks_for_place(noun: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether a place is asked for: a band has the country of its city."""
+    asked = (*noun[:1], *words[: words.index(TOPIC) if TOPIC in words else 0])
+    return any(noun_kind(base_noun(word)) == "place" for word in asked)
+
+
+def _beside_by(
+    steps: Bool[np.ndarray, "r"], start: Bool[np.ndarray, "v"], around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """The nodes that these relations lead to, from heads to tails."""
+    heads, tails = around.nodes[steps[around.relation_index]].T
+    out = np.zeros_like(start)
+    out[tails[start[heads]]] = True
     return out
 
 

@@ -501,7 +501,7 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
         kind = noun_kind(noun)
         if noun in _BROAD:
             names = names - {" ".join(nouns)}
-            if kind == "person":
+            if kind == "person" and words[phrase.stop + 1 :][:1] != ["by"]:
                 names |= _agent(words[phrase.stop :])
             return AskedKind(kind, frozenset(names))
         if kind != "thing":

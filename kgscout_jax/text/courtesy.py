@@ -23,7 +23,10 @@ _ASKS = re.compile(
     r"|any idea|know) (?=(?:who|whom|whose|what|which|where|when|how) )"
 )
 _EMBEDDED = re.compile(r"^(who|what|where|when) (the [^,;:]+) (is|are|was|were)$")
-_BEHIND = re.compile(r" (?:,? ?please|,? ?thanks|,? ?thank you)$")
+_BEHIND = re.compile(
+    r" (?:,? ?please|,? ?thanks|,? ?thank you|these days|nowadays|at the moment"
+    r"|right now|at present|so far)$"
+)
 
 
 def without_courtesy(words: Sequence[str]) -> list[str]:

@@ -19,6 +19,8 @@ from kgscout_jax.text.kinds import (
     HEAD,
     TAIL,
     base_noun,
+    is_finite,
+    is_past,
     noun_kind,
     singular,
 )
@@ -466,7 +468,8 @@ def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
     verb, *rest = predicate_words(relation) or ("",)
     if verb and len(words) > 1 and (base_noun(words[-1]),) == noun:
         return frozenset([TAIL])  # "starred actors" are tails, though actors star
-    if verb and agent_stem(noun[-1]) == stem(verb):
+    plain = rest in ([], ["by"]) or (is_finite(verb) and not is_past(verb))
+    if verb and plain and agent_stem(noun[-1]) == stem(verb):
         # "The mentor of X" of "mentored by" and of "mentors"; its players "play in" it
         return frozenset([TAIL if rest == ["by"] else HEAD])
     if (verb, rest) == ("reports", ["to"]) and noun[-1] in _REPORTS:

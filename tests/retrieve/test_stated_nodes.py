@@ -5,10 +5,10 @@ import pytest
 from named_graph import named_graph
 
 from kgscout_jax.retrieve.constraints import question_constraints
+from kgscout_jax.retrieve.lacking import lacks_attribute
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.stated_nodes import (
     compared_nodes,
-    lacks_attribute,
     stated_ends,
     stated_nodes,
 )

@@ -5,7 +5,7 @@ import pytest
 from named_graph import named_graph
 
 from kgscout_jax.retrieve.constraints import question_constraints
-from kgscout_jax.retrieve.stated_nodes import lacks_member, lacks_relation
+from kgscout_jax.retrieve.lacking import lacks_member, lacks_relation
 from kgscout_jax.text.asked_kind import question_tokens
 
 
@@ -43,6 +43,7 @@ BANDS = [
     ("The Tides", "originatesFrom", "Dublin"), ("The Tides", "releasedAlbum", "Waves"),
     ("The Reeds", "originatesFrom", "Lyon"), ("The Reeds", "releasedAlbum", "Marsh"),
     ("Dublin", "locatedInCountry", "Ireland"), ("Lyon", "locatedInCountry", "France"),
+    ("Ann", "memberOf", "The Tides"), ("The Tides", "hasGenre", "folk"),
 ]  # fmt: skip
 
 
@@ -86,6 +87,7 @@ BOOKS = [
     ("Dunes", "publisher", "Mill"), ("Dunes", "author", "Ann"),
     ("Reeds", "publisher", "Mill"), ("Reeds", "author", "Bo"),
     ("Marsh", "publisher", "Owl"), ("Marsh", "author", "Cy"),
+    ("Mill", "founded", "1901"), ("Mill", "owner", "Di"), ("Owl", "owner", "Di"),
 ]  # fmt: skip
 
 
