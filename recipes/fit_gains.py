@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from view import Mean
+
 from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import read_json, write_json, write_lines
@@ -61,7 +63,7 @@ def gains(policy: Path, figures: Path) -> dict[str, Any]:
         raise UserError(f"{file}: no questions of people, expected --questions")
     measured = result["measured"][REAL]
     zero_shot = read_json(figures / f"zero_shot_{policy.name}.json")
-    trained = zero_shot["seeds"][0]["figures"]["trained"]
+    seeds = [seed["figures"] for seed in zero_shot["seeds"]]
     return {
         "set": policy.name,
         "questions": measured["questions"],
@@ -74,7 +76,7 @@ def gains(policy: Path, figures: Path) -> dict[str, Any]:
                 "k": row["k"],
                 **{name: row[name]["value"] for name in ("base", "fitted")},
                 **row["difference"],
-                "trained": trained.get(row["metric"], {}).get(str(row["k"]), [None])[0],
+                "trained": Mean(seeds, "trained", row["metric"], str(row["k"])).value,
             }
             for row in measured["rows"]
             if "difference" in row
