@@ -7,7 +7,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from kgscout_jax.text.apposition import without_apposition
 from kgscout_jax.text.count_question import as_how_many
@@ -23,28 +22,24 @@ from kgscout_jax.text.kinds import (
     noun_kind,
     singular_form,
 )
+from kgscout_jax.text.noun_phrase import (
+    AFTER,
+    BE,
+    COMMANDS,
+    TOPIC,
+    NounPhrase,
+    noun_phrase,
+)
 from kgscout_jax.text.value_words import is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
 _QUESTION_WORDS: dict[str, Kind] = {
     "who": "person", "whom": "person", "when": "time", "where": "place",
 }  # fmt: skip
-TOPIC = ""
-"""Stands for a word of a topic's name."""
 _BEFORE = frozenset("in on at by to with for from of and since until during".split())
 """Words that may stand before a question word."""
 _LEADS = frozenset(", ; : know tell say wonder guess remember me us out".split())
 """Words after which a question begins: "do you know who"."""
-_PASSED = frozenset(
-    "is are was were the a an these those this other different all many same some any "
-    "one two three four five six seven eight nine ten current main "
-    "major primary else very".split()
-)
-"""Words between "which" and its noun."""
-_ADVERBS = frozenset("about today now currently ever together also still".split())
-_MODALS = frozenset("should may might must".split())
-_STOPS = FUNCTION_WORDS.union(_PASSED, _ADVERBS, _MODALS, ",;:", [TOPIC]) - {"name"}
-"""What ends a noun."""
 _TEAMS = frozenset(["for", "against"])
 """Who somebody plays for is a team."""
 _DOINGS = {
@@ -60,9 +55,7 @@ _DOINGS = {
 }
 """Where somebody does this is a place, or those it is done for; by the word after
 "where"."""
-_ASKING = frozenset(("what", "which"))
 _CLAUSES = frozenset("that which who whom whose when".split())
-_COMMANDS = frozenset("name list give find show identify tell".split())
 _TELLING = frozenset("describe explain define summarize summarise about".split())
 """Verbs before a topic."""
 _BEFORE_NOUN = frozenset("the a an of s this last first its his her their".split())
@@ -92,13 +85,6 @@ _MEASURES = {
     "bright": "brightness magnitude", "loud": "loudness", "spicy": "heat spiciness",
 }  # fmt: skip
 """What "how high" and "how much does it weigh" ask for."""
-_BE = frozenset("is are was were s re".split())
-_AFTER = _BE | frozenset("of do does did has have had can will".split())
-"""Words that show that the one before is a noun, and no verb."""
-_NOUNS = 2
-"""Words that one noun may consist of."""
-_OF_VERBS = frozenset("into onto from through to on with by under over against".split())
-"""Prepositions that seldom follow a noun."""
 _EMAIL = re.compile(r"\be-?mail(?:-| )address")
 """It is no place."""
 _GAP = 3
@@ -123,17 +109,6 @@ class AskedKind:
     called so."""
     or_host: bool = False
     """Whether a firm, school or team answers as well: "where does she work"."""
-
-
-class _Phrase(NamedTuple):
-    """A noun of a question, and what stands around it."""
-
-    nouns: list[str]
-    """In singular."""
-    stop: int
-    """Place of the next word."""
-    owned: bool
-    """Whether somebody's name or noun stood before it: "Mann's films"."""
 
 
 def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
@@ -168,7 +143,7 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
             return AskedKind("thing", measures)
         how_many = word == "how" and words[i + 1 : i + 2] == ["many"]
         if how_many or word in ("what", "which"):
-            found = _of_phrase(words, _phrase(words, i + 1 + how_many))
+            found = _of_phrase(words, noun_phrase(words, i + 1 + how_many))
             if (
                 word == "which"
                 and i > start
@@ -180,8 +155,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
             if found and how_many and found.kind == "time":
                 return AskedKind("thing", found.nouns, number=True)  # "how many days"
             return found and replace(found, number=how_many, which=word == "which")
-        if word in _COMMANDS and (not i or words[i - 1] not in _BEFORE_NOUN):
-            phrase = _phrase(words, i + 1)
+        if word in COMMANDS and (not i or words[i - 1] not in _BEFORE_NOUN):
+            phrase = noun_phrase(words, i + 1)
             if phrase.nouns and not {"say", "tell"}.intersection(words[i + 1 :]):
                 return _of_list(words, phrase)
     if words and words[-1] in _QUESTION_WORDS:
@@ -229,14 +204,14 @@ def _measures(rest: Sequence[str]) -> frozenset[str]:
     word = rest[0] if rest else ""
     if rest[1:3] in (["is", "the"], ["are", "the"], ["was", "the"]) and "of" in rest:
         # "How big is the capacity of X"
-        noun = " ".join(_phrase(rest, 3).nouns)
+        noun = " ".join(noun_phrase(rest, 3).nouns)
         if noun_kind(noun) == "thing" and (is_measure(noun) or is_attribute(noun)):
             return frozenset({noun})
     if word == "much":
         word = next((each for each in rest if base_noun(each) in _MEASURES), "")
         if not word:  # "how much prize money", "how much is a ticket"
-            noun = " ".join(_phrase(rest, 1).nouns)
-            priced = not noun and rest[1:2] and rest[1] in _BE
+            noun = " ".join(noun_phrase(rest, 1).nouns)
+            priced = not noun and rest[1:2] and rest[1] in BE
             return frozenset({noun, "amount", *(_PRICES if priced else ())} - {""})
     return frozenset(_MEASURES.get(base_noun(word), "").split())
 
@@ -262,7 +237,7 @@ def _leads(before: Sequence[str]) -> bool:
 def _is_relative(words: Sequence[str], i: int) -> bool:
     """Whether "which" at place ``i`` follows the noun that is asked for: "all systems
     on which games of Mann run"."""
-    phrase = _phrase(words, 0)
+    phrase = noun_phrase(words, 0)
     return 0 < phrase.stop == i - 1 and words[0] != TOPIC and words[i - 1] in _BEFORE
 
 
@@ -280,9 +255,9 @@ def _of_question_word(words: Sequence[str], i: int) -> AskedKind | None:
         by_word = AskedKind("person", agent, or_named=firm)
     else:
         by_word = AskedKind(_QUESTION_WORDS[word])
-    if word == "who" and rest and rest[0] in _BE:
+    if word == "who" and rest and rest[0] in BE:
         # "Who is the director": the noun says more, or something else.
-        phrase = _phrase(words, i + 2)
+        phrase = noun_phrase(words, i + 2)
         found = _of_phrase(words, phrase)
         if found and (phrase.owned or rest[1:2] == ["the"]):
             # A landlord is somebody, though no list says so.
@@ -317,7 +292,7 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
     Or, in plural, "firms with more than 10 employees", "films that Mann directed",
     "Mann films made before 1990", "mystery films made by Mann".
     """
-    phrase = _phrase(words, 0)
+    phrase = noun_phrase(words, 0)
     after, by = words[phrase.stop : phrase.stop + 1], words[phrase.stop + 1 :][:1]
     begins = bool(phrase.nouns) and words[0] != TOPIC
     last = "".join(words[phrase.stop - 1 : phrase.stop])
@@ -340,122 +315,16 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
             return _of_list(words, phrase)  # "record label Abba"
     described = next((i for i, word in enumerate(words) if word != TOPIC), 0)
     if described and singular_form(words[described]) != words[described]:
-        return _of_list(words, _phrase(words, described))  # "Thai recipes with rice"
+        return _of_list(
+            words, noun_phrase(words, described)
+        )  # "Thai recipes with rice"
     for i, word in enumerate(words):
         if word in ("this", "these"):
-            return _of_list(words, _phrase(words, i + 1))
+            return _of_list(words, noun_phrase(words, i + 1))
     return None
 
 
-def _phrase(words: Sequence[str], start: int) -> _Phrase:
-    """The noun that begins near ``start``.
-
-    The last one of "the wife's city", the one after "of" of "the name of the city".
-    """
-    found: list[str] = []
-    owned, i = False, start
-    direct = True  # "which film's director" asks for a film
-    while i < len(words):
-        word = words[i]
-        if word == TOPIC:
-            stop = next((j for j in range(i, len(words)) if words[j] != TOPIC), i)
-            rest = words[stop:]
-            if rest[:1] == ["s"]:
-                if found and direct and words[start - 1] in _ASKING:
-                    break  # "which country Mann's birthplace is in"
-                stop += 1
-            elif found or not (
-                _is_owner(rest, direct)
-                or (
-                    words[start:i] in ([], ["the"])
-                    and _is_qualified(words, start, rest)
-                )
-            ):
-                break
-            found, owned, i = [], True, stop
-            continue
-        if word == "s" and (owned or not direct) and found:
-            found, owned = [], True
-        elif word == "of" and found in ([], ["name"]):
-            found, direct = [], False
-        elif not found and (word in _PASSED or word in ("me", "us", "please", "s")):
-            direct = direct and word not in _BE and word != "the"
-        elif _ends_noun(words, i, len(found), direct=direct):
-            break
-        else:
-            found.append(base_noun(word))
-        i += 1
-    return _Phrase(found, i, owned)
-
-
-def _ends_noun(words: Sequence[str], i: int, length: int, *, direct: bool) -> bool:
-    """Whether the word at ``i`` ends the noun of ``length`` words before it."""
-    if words[i] in _STOPS:
-        return True
-    if length and (_is_verb(words, i) or is_comparing(words[i])):
-        return True  # "drugs treat X", "rivers longer than"
-    return length == _NOUNS and not _is_of(words, i, direct)
-
-
-def _is_verb(words: Sequence[str], i: int) -> bool:
-    """Whether the word at ``i``, behind a noun in plural, is a verb, before a name.
-
-    "Which drugs treat X", "rivers that", "what rivers flow into the X", "genes linked".
-    And behind one in singular that has no other end.
-    """
-    word = words[i]
-    rest = words[i + 1 : i + 4]
-    after_article = rest[1:] if rest[:1] in (["the"], ["a"], ["an"]) else rest
-    if is_past(word) and after_article[:1] == [TOPIC]:
-        return True  # "which studio made X"
-    if singular_form(words[i - 1]) == words[i - 1]:
-        # "Which house publishes the", "which agency looks after"
-        follows = rest[:1] in (["the"], ["a"], ["an"], ["after"], ["up"])
-        is_noun = noun_kind(word) != "thing"  # "release years the films"
-        return singular_form(word) != word and follows and not is_noun
-    if singular_form(word) != word:
-        return False
-    if len(after_article) < len(rest):
-        return True  # "which companies sponsor the club"
-    rest = rest[(rest[:1] or [""])[0] in _OF_VERBS :]
-    rest = rest[(rest[:1] or [""])[0] in ("the", "a", "an") :]
-    return rest[:1] == [TOPIC] or is_past(word) or word.endswith("ing")
-
-
-def _is_of(words: Sequence[str], i: int, direct: bool) -> bool:
-    """Whether the noun at ``i`` ends a phrase: "the chief financial officer of"."""
-    return not direct and words[i + 1 : i + 2] == ["of"]
-
-
-def _is_owner(rest: Sequence[str], direct: bool) -> bool:
-    """Whether a topic before these words owns what they name.
-
-    "Which Mann film was", "which Bern bank clerks left", "what is Kentucky state
-    slogan".
-    """
-    if direct:
-        named = any(noun_kind(word) != "thing" for word in rest[:_NOUNS])
-        follows = {*rest[1:2]} <= _AFTER or named
-        return rest[:1] != [] and rest[0] not in _STOPS and follows
-    return len(rest) <= _NOUNS and _STOPS.isdisjoint(rest)
-
-
-def _is_qualified(words: Sequence[str], start: int, rest: Sequence[str]) -> bool:
-    """Whether topics qualify the noun in plural that follows "which" and them.
-
-    "Which epic cards cost", "which rare mage spells are", "list the epic cards that".
-    """
-    plural = [singular_form(word) != word for word in rest[:2]]
-    after = rest[plural.index(True) + 1 :] if any(plural) else []
-    before = words[start - 1] if start else ""
-    return (
-        before in {"which", "many"} | _COMMANDS
-        and after != []
-        and (plural[0] or after[0] in _BE)
-    )
-
-
-def _of_list(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
+def _of_list(words: Sequence[str], phrase: NounPhrase) -> AskedKind | None:
     """As ``_of_phrase``, of a list that is asked for: "the operas that"."""
     found = _of_phrase(words, phrase)
     last = words[phrase.stop - 1] if phrase.nouns else TOPIC
@@ -463,7 +332,7 @@ def _of_list(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
     return replace(found, which=True) if found is not None and in_plural else found
 
 
-def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
+def _of_phrase(words: Sequence[str], phrase: NounPhrase) -> AskedKind | None:
     """What a noun asks for, by its last word that names something."""
     nouns = phrase.nouns
     if not nouns:
@@ -471,14 +340,14 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
     after = words[phrase.stop : phrase.stop + 1]
     whole, stop = [], phrase.stop
     if after == ["of"]:
-        whole, stop, _ = _phrase(words, phrase.stop + 1)
+        whole, stop, _ = noun_phrase(words, phrase.stop + 1)
     if nouns[0] in _SORTS:
         found = _of_sort(whole)
         # "What kind of animal is Rex" asks for the class of Rex.
         rest = [word for word in words[stop:] if word not in ("a", "an", "the")]
         if rest[1:2] == [TOPIC] and rest[0] in _HAVING:
             found = replace(found, nouns=found.nouns | {" ".join(whole)})
-        is_class = rest[:1] != [] and rest[0] in _BE and {*rest[1:]} == {TOPIC}
+        is_class = rest[:1] != [] and rest[0] in BE and {*rest[1:]} == {TOPIC}
         return replace(found, nouns=found.nouns | {"class"}) if is_class else found
     if nouns[0] in _ANYBODY:
         return AskedKind("person", which=True)
@@ -493,7 +362,7 @@ def _of_phrase(words: Sequence[str], phrase: _Phrase) -> AskedKind | None:
         names.add(f"{' '.join(nouns)} of {' '.join(whole)}")
     if noun_kind(nouns[-1]) == "time" and noun_kind(" ".join(nouns)) == "thing":
         return AskedKind("thing", frozenset(names | noun_synonyms(names)))  # minutes
-    if not after or after[0] in _AFTER:
+    if not after or after[0] in AFTER:
         nouns = nouns[-1:]  # of "state flower" the flower; "airport serves" says both
     if nouns == ["area"] and whole and noun_kind(whole[-1]) == "thing":
         return AskedKind("thing", frozenset(names | {"field"}))  # "of expertise"
