@@ -315,9 +315,8 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
             return _of_list(words, phrase)  # "record label Abba"
     described = next((i for i, word in enumerate(words) if word != TOPIC), 0)
     if described and singular_form(words[described]) != words[described]:
-        return _of_list(
-            words, noun_phrase(words, described)
-        )  # "Thai recipes with rice"
+        # "Thai recipes with rice"
+        return _of_list(words, noun_phrase(words, described))
     for i, word in enumerate(words):
         if word in ("this", "these"):
             return _of_list(words, noun_phrase(words, i + 1))
