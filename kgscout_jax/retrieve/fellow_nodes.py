@@ -42,17 +42,16 @@ def fellow_nodes(
     is_topic = around.topic_mask(len(possible))
     ends = all_answer_ends(["the", *noun, "of", TOPIC], around.relations)
     sides = [2 * i + end for i, asked in enumerate(ends) for end in asked]
-    out = _there_and_back(sides, is_topic, is_topic, around)
+    out = _there_and_back(sides, is_topic, ~is_topic, around)
     if not out.any():
         kind = kind_mask(f"which {' '.join(noun)}", topics, around, unnamed)
         if kind is None:
             return None
-        between = ~kind.called
         slots, at = np.nonzero(
             is_topic[around.nodes[:, ::-1]] & kind.called[around.nodes]
         )
         sides = np.unique(2 * around.relation_index[slots] + at).tolist()
-        out = _there_and_back(sides, is_topic, between, around)
+        out = _there_and_back(sides, is_topic, kind.called, around)
     out &= possible & ~is_topic
     return out if out.any() else None
 
@@ -60,7 +59,7 @@ def fellow_nodes(
 def _there_and_back(
     sides: Sequence[int],
     start: Bool[np.ndarray, "v"],
-    passed: Bool[np.ndarray, "v"],
+    between: Bool[np.ndarray, "v"],
     around: LocalGraph,
 ) -> Bool[np.ndarray, "v"]:
     """The nodes that lead by one of the sides where the first nodes do.
@@ -70,7 +69,7 @@ def _there_and_back(
     Args:
         sides: 2 * relation and the end that it leads to.
         start: the first nodes.
-        passed: True at nodes that are not between.
+        between: True at nodes that they may share.
         around: the candidates.
     """
     out = np.zeros_like(start)
@@ -79,7 +78,7 @@ def _there_and_back(
         triplets = around.nodes[around.relation_index == relation]
         middle = np.zeros_like(start)
         middle[triplets[start[triplets[:, 1 - end]], end]] = True
-        middle &= ~passed
+        middle &= between
         out[triplets[middle[triplets[:, end]], 1 - end]] = True
         if (out & ~start).any():
             return out

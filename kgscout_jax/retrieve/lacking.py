@@ -127,12 +127,8 @@ def lacks_member(around: LocalGraph) -> bool:
         alone = replace(around, mentions=[around.mentions[other]])
         if not members.any():
             continue
-        ends = []
-        for number in range(len(around.relations)):
-            tails = around.nodes[around.relation_index == number, 1]
-            is_leading = len(tails) > 0 and bool(members[tails].all())
-            ends.append(frozenset([TAIL] if is_leading else []))
-        known = np.array([*map(bool, ends)], bool)
+        known = around.tail_shares(members) == 1
+        ends = [frozenset([TAIL] if is_known else []) for is_known in known]
         if not known.any() or not have_alike_nodes(ends, alone):
             return False
         start = alone.topic_mask(v)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float64, Int
 
 from kgscout_jax.graph.walk.block_keys import unique_keys
 from kgscout_jax.text.relation_index import RelationIndex
@@ -74,6 +74,15 @@ class LocalGraph:
         cells = (int(self.nodes.max(initial=0)) + 1) * width
         node, end = np.divmod(unique_keys(keys, cells), width)
         return node, end
+
+    def tail_shares(self, nodes: Bool[np.ndarray, "v"]) -> Float64[np.ndarray, "r"]:
+        """Of each relation the share of its tails, each counted once, that are among
+        these nodes; 0 without tails."""
+        node, end = self.ends
+        is_tail = end % 2 == 1
+        relation, width = end[is_tail] // 2, len(self.relations)
+        inside = np.bincount(relation, nodes[node[is_tail]], width)
+        return inside / np.maximum(np.bincount(relation, minlength=width), 1)
 
     @cached_property
     def starts(self) -> Int[np.ndarray, "t"]:

@@ -17,6 +17,9 @@ _PLACES = {
     "continent": frozenset(("continent",)),
 }
 """Nouns for places, none of which is one of another group."""
+_MOST = 0.5
+"""Share of a relation's tails that are places of that kind, from which on it leads to
+such places."""
 
 
 def other_places(
@@ -43,26 +46,14 @@ def other_places(
     topics = around.topic_mask(v)
     if asked != "city" and (called & ~topics).any():
         within = np.array([needs_no_word(each) for each in around.relations], bool)
-        within |= _leads_to_most(called, around)
+        # What is "part of" Norway is no country.
+        within |= around.tail_shares(called) >= _MOST
         out[heads[within[around.relation_index]]] = True
     out |= _other_levels(asked, around, topics) & ~called
     out[called | topics] = False
     out[tails[(other & ~right)[around.relation_index]]] = True
     out[tails[right[around.relation_index]]] = False
     return out
-
-
-def _leads_to_most(
-    called: Bool[np.ndarray, "v"], around: LocalGraph
-) -> Bool[np.ndarray, "r"]:
-    """True at relations of which half of the tails or more are places of that kind:
-    what is "part of" Norway is no country."""
-    node, end = around.ends
-    is_tail = end % 2 == 1
-    width = len(around.relations)
-    all_tails = np.bincount(end[is_tail] // 2, minlength=width)
-    right = np.bincount(end[is_tail] // 2, called[node[is_tail]], width)
-    return (all_tails > 0) & (2 * right >= all_tails)
 
 
 def _other_levels(

@@ -20,10 +20,7 @@ from kgscout_jax.text.joined_nouns import joined_nouns
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.question_clause import TIMES
 from kgscout_jax.text.relation_groups import synonyms
-from kgscout_jax.text.relation_words import (
-    plain_words,
-    relation_words,
-)
+from kgscout_jax.text.relation_words import plain_words, relation_words
 from kgscout_jax.text.stated_relation import all_answer_ends
 from kgscout_jax.text.subclasses import is_subclass_relation, subclass_end
 

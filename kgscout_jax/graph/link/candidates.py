@@ -177,9 +177,8 @@ def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
     # Words of names are rarely misspelt; short words are close to too many others.
     shortest = SHORTEST_MISSPELT + 2 * len(own)
     share = 0.5 if len(own) else 0.75
-    as_written = question.text[start:stop]
-    is_english = as_written.islower() and as_written in english_words()
-    if stop - start >= shortest and not is_english and not has_digit(as_written):
+    word = question.text[start:stop]
+    if len(word) >= shortest and not (has_digit(word) or _is_english(word)):
         bounds = np.array([start]), np.array([stop])
         shorter, _ = question.substrings.without_one(*bounds)
         near.append(_word_numbers(t.words, shorter))
@@ -198,6 +197,10 @@ def _variants(question: QuestionTokens, index: LinkIndex, i: int) -> Variants:
         others = others[np.argsort(-counts, kind="stable")[:MAX_VARIANTS]]
     shares = np.r_[np.ones(len(own)), np.full(len(others), share)].astype(np.float32)
     return np.r_[own, others].astype(np.int64), shares
+
+
+def _is_english(word: str) -> bool:
+    return word.islower() and word in english_words()
 
 
 def _word_numbers(
