@@ -38,8 +38,9 @@ NODES = 50
 """The best nodes of each question that are kept."""
 
 
-Answers = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Logits, margins, doubts and gold answers [q, NODES], and numbers of gold [q]."""
+Answers = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Logits, margins, doubts, sets and gold answers [q, NODES], and numbers of gold
+[q]."""
 
 
 def answers_of(run: Path, folder: Path) -> Answers:
@@ -55,14 +56,16 @@ def answers_of(run: Path, folder: Path) -> Answers:
     logits = np.full((len(rows), NODES), -np.inf, np.float32)
     margins = np.full((len(rows), NODES), -MARGIN, np.float32)
     doubts = np.zeros((len(rows), NODES), np.float32)
+    of_set = np.zeros((len(rows), NODES), bool)
     is_answer = np.zeros((len(rows), NODES), bool)
     width = min(NODES, found.logits.shape[1])
     logits[:, :width] = found.logits[:, :width]
     margins[:, :width] = found.margins[:, :width]
     doubts[:, :width] = found.doubts[:, :width]
+    of_set[:, :width] = found.of_set[:, :width]
     is_answer[:, :width] = found.is_answer[:, :width]
     counts = np.array([len(dev.questions[row].answers) for row in rows], float)
-    return logits, margins, doubts, is_answer, counts
+    return logits, margins, doubts, of_set, is_answer, counts
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -88,11 +91,17 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def scale_of(sets: dict[str, Answers]) -> AnswerScale:
     """The common scale of sets; UserError where no answer is found."""
-    logits, margins, doubts, is_answer, counts = (
+    logits, margins, doubts, of_set, is_answer, counts = (
         np.concatenate(parts) for parts in zip(*sets.values(), strict=True)
     )
     return fit_answer_scale(
-        logits, margins, is_answer, counts, split=SPLIT, doubts=doubts
+        logits,
+        margins,
+        is_answer,
+        counts,
+        split=SPLIT,
+        doubts=doubts,
+        of_set=of_set,
     )
 
 
@@ -104,7 +113,7 @@ def left_out_rows(sets: dict[str, Answers]) -> list[dict[str, Any]]:
         UserError: all sets are of one graph.
     """
     rows = []
-    for folder, (logits, margins, doubts, is_answer, _) in sets.items():
+    for folder, (logits, margins, doubts, _, is_answer, _) in sets.items():
         others = {k: v for k, v in sets.items() if _graph(k) != _graph(folder)}
         if not others:
             raise UserError("all SHARDS are of one graph, expected two graphs or more")

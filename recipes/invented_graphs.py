@@ -68,10 +68,14 @@ class Domain:
         return [f"{year}-{m:02}-{d}" for year in numbers for m, d in ((3, 14), (9, 27))]
 
     def _facts(self, fact: str) -> list[Triplet]:
-        """Triplets of "head relation tail [most]"."""
-        head, relation, tail, *most = fact.split()
+        """Triplets of "head relation tail [most] [share%]": of so many heads."""
+        head, relation, tail, *more = fact.split()
+        share = [each for each in more if each.endswith("%")]
+        most = [each for each in more if each not in share]
         out = []
         for name in self.names[head]:
+            if share and self.random.random() * 100 >= int(share[0].rstrip("%")):
+                continue
             count = self.random.randint(1, int(most[0])) if most else 1
             tails = self.random.sample(self.names[tail], count)
             out += [(name, relation, each) for each in tails if each != name]
@@ -99,11 +103,11 @@ class Domain:
                 if not kind.startswith(CLASS)
             }
             ends = [
-                self._reached({named.get(kind, kind.removeprefix(CLASS))}, steps)
+                self.reached({named.get(kind, kind.removeprefix(CLASS))}, steps)
                 for kind, *steps in starts
             ]
             topics = [*named.values()]
-            answers = self._reached(set.intersection(*ends), rest.split()) - {*topics}
+            answers = self.reached(set.intersection(*ends), rest.split()) - {*topics}
             if 0 < len(answers) <= MOST_ANSWERS:
                 hops = max(len(steps) for _, *steps in starts) + len(rest.split())
                 return {
@@ -114,7 +118,8 @@ class Domain:
                 }
         return None
 
-    def _reached(self, names: set[str], steps: list[str]) -> set[str]:
+    def reached(self, names: set[str], steps: list[str]) -> set[str]:
+        """The ends of these steps from any of the names; "^relation" goes back."""
         for step in steps:
             names = {end for name in names for end in self.steps.get((name, step), [])}
         return names

@@ -333,6 +333,7 @@ def silence(view: View) -> str:
     total = {key: sum(each[key] for each in measured) for key in counts}
     read = "errors_read" in measured[0]
     shown = {"kept@10": "kept at K = 10", "right": "first answer right"}
+    shown |= {"exact": "all answers right"}
     shown = {key: name for key, name in shown.items() if key in total}
     rows = []
     for each in [*measured, {"set": "all"} | total]:

@@ -171,7 +171,7 @@ def answers_of(
                 strict=True,
             )
         )
-        if entity >= 0 and (place == 0 or p >= least)
+        if entity >= 0 and (place == 0 or (p >= least and found.of_set[i, place]))
     ]
 
 

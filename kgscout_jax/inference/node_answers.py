@@ -22,7 +22,7 @@ from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.answer_paths import answer_paths, without_loops
 from kgscout_jax.retrieve.answer_scale import AnswerScale
-from kgscout_jax.retrieve.readings import answer_margins
+from kgscout_jax.retrieve.readings import answer_margins, answer_set
 from kgscout_jax.retrieve.value_test import Outcome
 from kgscout_jax.text.count_question import asks_for_count
 
@@ -166,10 +166,10 @@ def read_answers(
 ) -> NodeAnswers:
     """The answers of a question, a set or a count.
 
-    Answers are all nodes from ``scale.threshold`` on, at most ``MAX_ANSWERS``, and the
-    best one always. Where that one lies below ``least`` there are ``GUESSES`` guesses
-    instead. Counted are those of one reading, see ``counts``; a count is a guess where
-    its own probability lies below ``least``.
+    Answers are the nodes of the best one's set from ``scale.threshold`` on, at most
+    ``MAX_ANSWERS``, and the best one always. Where that one lies below ``least`` there
+    are ``GUESSES`` guesses instead. Counted are those of one reading, see ``counts``; a
+    count is a guess where its own probability lies below ``least``.
 
     Args:
         question: the question.
@@ -232,6 +232,16 @@ def read_answers(
             # All that the stated relation leads to is right, or nothing of it. The days
             # of admissions are of one relation.
             same, whole = (stated & same if of_times else stated), True
+        order, probability = order[same], probability[same]
+    elif len(order):
+        same = answer_set(
+            int(order[0]),
+            scores.logits,
+            candidates.nodes,
+            candidates.relation_index,
+            scores.stated,
+            len(scores.nodes),
+        )[order]
         order, probability = order[same], probability[same]
     size, certainty = 0, 0.0
     if whole:

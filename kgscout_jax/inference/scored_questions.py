@@ -24,6 +24,7 @@ from kgscout_jax.inference.scoring import (
 )
 from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.value_candidates import without_limits
+from kgscout_jax.inference.whole_sets import with_whole_set
 from kgscout_jax.inference.yes_no import (
     by_statement,
     read_yes_no,
@@ -96,6 +97,10 @@ def scored_questions(
             for each, search in zip(scored, searches, strict=True)
         ]
         scored = with_answers(scored, score, scale, least)
+        scored = [
+            with_whole_set(each, search, walkers_of(exported))
+            for each, search in zip(scored, searches, strict=True)
+        ]
     return scored
 
 

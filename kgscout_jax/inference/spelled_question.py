@@ -11,6 +11,7 @@ from kgscout_jax.inference.query import Linking
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.topics import Topics, topic_names
 from kgscout_jax.text.idioms import idioms
+from kgscout_jax.text.question_forms import question_forms
 from kgscout_jax.text.spelling import (
     Correction,
     corrected,
@@ -63,7 +64,8 @@ def spelled_question(
     """
     if not isinstance(graph, KnowledgeGraph) or not len(graph):
         return SpelledQuestion(text=text)
-    said = idioms(text)
+    said = question_forms(text, graph.relation_index.relations.__contains__)
+    said = said or idioms(text)
     if not doubtful_words(text):
         return SpelledQuestion(text=text, corrections=said)
     spans = [(each.start, each.stop) for each in link(text, graph)]

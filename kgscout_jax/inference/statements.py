@@ -27,6 +27,7 @@ from kgscout_jax.graph.hypernodes import OBJECT, SUBJECT
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.question_mentions import Mention
 from kgscout_jax.inference.yes_no import Stated
+from kgscout_jax.retrieve.named_relations import needs_no_word
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
@@ -46,6 +47,9 @@ STEPS = 4
 _COPULAS = frozenset("is are was were has have had".split())
 _AUXILIARIES = frozenset("do does did can".split())
 _ARTICLES = frozenset(("the", "a", "an"))
+_WITHIN = frozenset(("in", "at", "within", "from"))
+"""Words before a place that what is meant lies in: "born in France" by a city's
+``country``."""
 
 
 class Sense(NamedTuple):
@@ -113,11 +117,12 @@ def read_statement(
         words = statement_words(question, a, b, others)
         ends = a.nodes, b.nodes
         pairs.append(_Pair(candidates, names, words, *ends, unnamed, classes_of))
+    alone = len(mentions) == 2
+    if alone and any(each.is_said for each in pairs):
+        return "yes"
     if any(pair.is_turned for pair in pairs):
         return "no"
-    if len(mentions) == 2 and any(
-        each.is_stated or each.is_called or each.is_said for each in pairs
-    ):
+    if alone and any(each.is_stated or each.is_called for each in pairs):
         return "yes"
     if any(pair.is_half_called or pair.is_unstated for pair in pairs):
         return "open"
@@ -292,6 +297,8 @@ def _sense(words: ClaimWords, relation: str) -> Sense | None:
     if len(own) == 1 and own[0] in PREPOSITIONS & set(words.all):
         sign = int(own == nearest)
         return Sense(frozenset(own), sign, own[0] in ("in", "within"), False)
+    if nearest and nearest[0] in _WITHIN and needs_no_word(relation):
+        return Sense(frozenset(), 1, True, False)
     for reading in readings_of(relation):
         leads_on = content_lemmas(reading.words.split()) <= transitive_lemmas()
         if [reading.particle] == nearest and (leads_on or not words.content):

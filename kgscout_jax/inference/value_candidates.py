@@ -14,6 +14,7 @@ from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates
+from kgscout_jax.inference.more_candidates import with_triplets
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.inference.search import Search
 from kgscout_jax.inference.whole_graph import is_limit
@@ -71,43 +72,7 @@ def with_values(
     ids = value_triplets(asked, search.graph, candidates, scores)
     if not len(ids):
         return candidates, scores
-    rows = np.asarray(search.graph.triplets[ids])
-    relations = np.union1d(candidates.relations, rows[:, 1])
-    entities = np.union1d(candidates.entities, rows[:, [0, 2]])
-    relation = np.searchsorted(relations, candidates.relations)
-    entity = np.searchsorted(entities, candidates.entities)
-    node_logits = np.full(len(entities), -np.inf, np.float32)
-    node_logits[entity] = scores.nodes
-    follow = scores.follow
-    if follow is not None:
-        weights = np.zeros((len(relations), follow.shape[1]), follow.dtype)
-        weights[relation] = follow
-        follow = weights
-    vectors, k = search.table.rows(ids), len(ids)
-    question = np.asarray(search.vectors.whole, np.float32)
-    match = search.table.relations_float32[rows[:, 1]] @ question
-    low = scores.logits.min() - 1.0
-    joined = dataclasses.replace(
-        candidates,
-        ids=np.append(candidates.ids, ids),
-        triplets=np.concatenate([candidates.triplets, vectors]),
-        ppr=np.concatenate([candidates.ppr, np.zeros((k, 2), np.float32)]),
-        relations=relations,
-        relation_index=np.append(
-            relation[candidates.relation_index], np.searchsorted(relations, rows[:, 1])
-        ),
-        nodes=np.concatenate(
-            [entity[candidates.nodes], np.searchsorted(entities, rows[:, [0, 2]])]
-        ),
-        entities=entities.astype(np.int32),
-        topics=entity[candidates.topics],
-        relation_match=np.append(candidates.relation_match, match),
-        cosine=np.append(candidates.cosine, vectors.astype(np.float32) @ question),
-    )
-    logits = np.append(scores.logits, np.full(k, low, np.float32))
-    return joined, dataclasses.replace(
-        scores, logits=logits, nodes=node_logits, follow=follow
-    )
+    return with_triplets(search, candidates, scores, ids)
 
 
 def value_triplets(

@@ -1,7 +1,8 @@
 """Yes or no: whether the graph holds what a question says of the entities it names.
 
 Each entity takes a turn as the one that is asked for, while the walk starts from the
-others: "yes" where P(answer) of one of them is at least ``YES``.
+others: "yes" where P(answer) of one of them is at least ``YES``, or ``NEAR_YES`` a few
+steps away.
 
 P(answer) tells the answers to "who" and "which" apart, and may be small for all nodes
 of a graph that the policy was not trained on. Entities that a triplet connects are
@@ -24,11 +25,17 @@ from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.inference.node_answers import NodeAnswers, node_probabilities
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.retrieve.answer_scale import AnswerScale
+from kgscout_jax.retrieve.readings import topic_steps
 
 MUTUAL = 0.75
 """P(answer) of a node relative to the best other one, from which on it is as good."""
 RIVAL = 0.25
 """The same, from which on a "no" about neighbours is not sure."""
+NEAR_STEPS = 2
+"""Steps between the names within which a walk that arrives less surely is a "yes":
+names that are asked of at random are further apart."""
+NEAR_YES = 0.3
+"""P(answer) of a name at that distance from which on the answer is yes."""
 STATED = 0.9
 """Probability of what triplets say in the words of the question, or the reverse of."""
 
@@ -90,6 +97,15 @@ class _Arrival:
         return self.probability / max(self.probability + self.rival, 1e-9)
 
     @property
+    def is_near(self) -> bool:
+        """Whether the walk needs no more than ``NEAR_STEPS`` steps."""
+        candidates, _ = self.turn
+        steps = topic_steps(
+            candidates.nodes, candidates.topics, len(candidates.entities)
+        )
+        return bool(steps[self.node] <= NEAR_STEPS)
+
+    @property
     def is_neighbour(self) -> bool:
         """Whether a triplet connects the nodes asked for with a topic of the turn."""
         candidates, asked = self.turn
@@ -142,6 +158,8 @@ def read_yes_no(
             best, yes, probability = first, True, first.share
         elif any(each.relative >= RIVAL for each in arrivals):
             probability, unsure = YES, least >= YES
+    elif not yes and best.probability >= NEAR_YES and best.is_near:
+        yes, probability = True, YES
     candidates, _ = best.turn
     assert best.scores.follow is not None
     return NodeAnswers(

@@ -93,6 +93,7 @@ def fit_answer_scale(
     *,
     split: str,
     doubts: Float[np.ndarray, "b v"] | None = None,
+    of_set: Bool[np.ndarray, "b v"] | None = None,
 ) -> AnswerScale:
     """The map of maximum likelihood; the threshold and the share of the best mean F1.
 
@@ -103,6 +104,7 @@ def fit_answer_scale(
         counts: gold answers of each question, in the graph or not.
         split: name of the questions' split.
         doubts: of the same nodes; None: none.
+        of_set: of the same nodes, see ``answer_set``; None: all may be answers.
 
     Raises:
         UserError: no question has an answer among its best nodes.
@@ -136,7 +138,7 @@ def fit_answer_scale(
     w = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
     scale = AnswerScale(slope=w[0], margin=w[1], intercept=w[2])
     probability = scale.probability(logits, margins, doubts)
-    threshold, share = best_limits(probability, is_answer, counts)
+    threshold, share = best_limits(probability, is_answer, counts, of_set)
     return msgspec.structs.replace(
         scale, threshold=threshold, share=share, questions=len(logits), split=split
     )
@@ -146,10 +148,16 @@ def best_limits(
     probability: Float[np.ndarray, "b v"],
     is_answer: Bool[np.ndarray, "b v"],
     counts: Float[np.ndarray, "b"],
+    of_set: Bool[np.ndarray, "b v"] | None = None,
 ) -> tuple[float, float]:
     """The threshold, among 0.02, 0.04, ... 0.98, and the share of the best one, among
-    0, 0.1, ... 0.9, of the best mean F1."""
+    0, 0.1, ... 0.9, of the best mean F1.
+
+    ``of_set``: only these nodes are in a set; None: all may be.
+    """
     pairs = [(i / 50, j / 10) for j in range(10) for i in range(1, 50)]
+    if of_set is not None:
+        probability = probability * of_set
     found = [mean_f1(probability, is_answer, counts, *pair) for pair in pairs]
     return pairs[int(np.argmax(found))]
 

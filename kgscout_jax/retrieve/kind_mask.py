@@ -32,6 +32,9 @@ from kgscout_jax.text.words import WORD
 
 TRIPLET_PENALTY = 6.0
 """Logits that a triplet loses: with more, triplets on the way to the answer suffer."""
+MOST_ANYWHERE = 2
+"""Times as many nodes of the right kind as of another at one end of a relation, from
+which on all there are of that kind; beside a topic half of them do."""
 _FLAGS = frozenset(("yes", "no", "true", "false"))
 _SORT = re.compile(rf"{SORT_OF}([a-z]+)")
 
@@ -138,6 +141,8 @@ def kind_mask(
             penalties[others], by_form[others] = PENALTY, True
         else:
             penalties[values] = np.maximum(penalties[values], DOUBT)
+    alike = _alike_at_ends(penalties, around)
+    penalties[alike & ~by_form & ~found.of_other] = 0.0
     other = other_places(asked.nouns, around, len(unnamed))
     other[there] |= _other_words(question, around, flagged=flagged)
     penalties[other], by_form[other] = PENALTY, True
@@ -156,6 +161,25 @@ def kind_mask(
         conflict=found.conflict,
         guessed=~found.of_kind & guesses,
     )
+
+
+def _alike_at_ends(
+    penalties: Float32[np.ndarray, "v"], around: LocalGraph
+) -> Bool[np.ndarray, "v"]:
+    """True at nodes of another kind where as many of the right kind stand at the same
+    end of a relation, beside a topic or anywhere: of some drugs only one triplet is
+    here, which does not call them so."""
+    is_topic = around.topic_mask(len(penalties))
+    wrong = penalties == PENALTY  # more, where classes say so
+    right = penalties == 0
+    out = np.zeros_like(wrong)
+    slots, side = np.nonzero(is_topic[around.nodes[:, ::-1]])
+    beside = around.nodes[slots, side], 2 * around.relation_index[slots] + side
+    size = 2 * len(around.relations)
+    for least, (node, end) in ((1, beside), (MOST_ANYWHERE, around.ends)):
+        others = least * np.bincount(end, wrong[node], size)
+        out[node[(np.bincount(end, right[node], size) >= others)[end]]] = True
+    return out & wrong & ~is_topic
 
 
 def _other_words(

@@ -58,6 +58,9 @@ class KindPenalties(NamedTuple):
     """Whether classes of nodes say what is called so."""
     of_kind: Bool[np.ndarray, "v"]
     """True at nodes that relations call people, places or times."""
+    of_other: Bool[np.ndarray, "v"]
+    """True at nodes that classes call people, places or times, unless these are asked
+    for."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +175,7 @@ def kind_penalties(
         conflict,
         stated,
         sums.of(by_kind[..., _KINDS].sum(axis=2)) > 0,
+        by_class[:, [each for each in _KINDS if each != kind]].sum(axis=1) > 0,
     )
 
 

@@ -9,7 +9,7 @@ members of a set, do not compete.
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float32, Int
+from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.utils.stable_order import stable_argsort
 
@@ -65,6 +65,39 @@ def node_readings(
     of_node = np.zeros(v, np.int64)
     of_node[nodes[order].ravel()] = relation_end.ravel()  # the last one stays
     return of_node * (STEPS + 2) + topic_steps(nodes, topics, v)
+
+
+def answer_set(
+    best: int,
+    logits: Float32[np.ndarray, "n"],
+    nodes: Int[np.ndarray, "n 2"],
+    relation_index: Int[np.ndarray, "n"],
+    stated: Bool[np.ndarray, "v"] | None,
+    v: int,
+) -> Bool[np.ndarray, "v"]:
+    """True at the nodes that may be answers beside the best one.
+
+    Those at the same end of its relation. Where the question states the best one, all
+    that it states: "parents and children".
+
+    Args:
+        best: the node.
+        logits: of the candidates; the best one at the node tells its relation.
+        nodes: of head and tail of each candidate.
+        relation_index: which relation each candidate has.
+        stated: True at nodes that the question states; None: none.
+        v: number of nodes.
+    """
+    out = np.zeros(v, bool)
+    at = (nodes == best).any(axis=1)
+    if at.any():
+        slot = int(np.where(at, logits, -np.inf).argmax())
+        side = int(nodes[slot, 1] == best)
+        out[nodes[relation_index == relation_index[slot], side]] = True
+    if stated is not None and stated[best]:
+        out[: len(stated)] |= stated
+    out[best] = True
+    return out
 
 
 def topic_steps(

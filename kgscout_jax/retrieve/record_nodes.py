@@ -8,6 +8,7 @@ name between what is known of it. "Which customers bought a desk from Ann" names
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -139,13 +140,26 @@ def leads_to(relation: str, nouns: frozenset[str]) -> bool:
     >>> leads_to("order_id", frozenset(["order"]))
     True
     """
-    # A showstopper is one word of a question, and more of a relation. An order is
-    # what ``order_id`` leads to, and a customer what ``customer_name`` does.
+    is_called = _joined_label(relation) in _joined(nouns)
+    return is_called or named_weights(nouns, relation)[TAIL] > 0
+
+
+@lru_cache(maxsize=1 << 14)
+def _joined_label(relation: str) -> str:
+    """What a relation is called, in singular and as one word.
+
+    A showstopper is one word of a question, and more of a relation. An order is what
+    ``order_id`` leads to, and a customer what ``customer_name`` does.
+    """
     words = relation_words(relation)
     is_label = words[-1:] in (["id"], ["name"])
-    name = "".join(singular(words[: -1 if is_label else None]))
-    is_called = any(noun.replace(" ", "") == name for noun in nouns)
-    return is_called or named_weights(nouns, relation)[TAIL] > 0
+    return "".join(singular(words[: -1 if is_label else None]))
+
+
+@lru_cache(maxsize=1 << 10)
+def _joined(nouns: frozenset[str]) -> frozenset[str]:
+    """Nouns as one word each."""
+    return frozenset(noun.replace(" ", "") for noun in nouns)
 
 
 def _doers(

@@ -21,7 +21,7 @@ from kgscout_jax.retrieve.answer_paths import answer_paths
 from kgscout_jax.retrieve.answer_scale import AnswerScale, fit_answer_scale
 from kgscout_jax.retrieve.constrained_logits import QuestionConstraints
 from kgscout_jax.retrieve.policy_calls import PolicyCall
-from kgscout_jax.retrieve.readings import MARGIN, answer_margins
+from kgscout_jax.retrieve.readings import MARGIN, answer_margins, answer_set
 from kgscout_jax.retrieve.split_constraints import split_constraints
 from kgscout_jax.utils.engine import HERE, Engine
 from kgscout_jax.utils.progress import ProgressBar
@@ -42,6 +42,8 @@ class SplitAnswers:
     """-inf as padding."""
     margins: Float32[np.ndarray, "q m"]
     """How far they are ahead of other readings, see ``readings``."""
+    of_set: Bool[np.ndarray, "q m"]
+    """True at nodes that may be answers beside the first one, see ``answer_set``."""
     doubts: Float32[np.ndarray, "q m"]
     """See ``ConstrainedLogits``."""
     entities: Int32[np.ndarray, "q m"]
@@ -87,6 +89,7 @@ def split_answers(
     m = min(NODES, int(split.n_nodes.max(initial=1)))
     logits = np.full((len(rows), m), -np.inf, np.float32)
     margins = np.full((len(rows), m), -MARGIN, np.float32)
+    of_set = np.zeros((len(rows), m), bool)
     doubts = np.zeros((len(rows), m), np.float32)
     entities = np.full((len(rows), m), -1, np.int32)
     is_answer = np.zeros((len(rows), m), bool)
@@ -124,7 +127,8 @@ def split_answers(
             gold = gold_mask(np.asarray(split.answers[batch_rows]), v)
             for out, values in (
                 (logits, found.scores), (margins, found.margins),
-                (doubts, found.doubts), (entities, of_node), (is_answer, gold),
+                (of_set, found.of_set), (doubts, found.doubts),
+                (entities, of_node), (is_answer, gold),
             ):  # fmt: skip
                 out[at, :width] = np.take_along_axis(values, found.best, axis=1)
             for i, of_question in zip(at, found.paths, strict=True):
@@ -137,6 +141,7 @@ def split_answers(
         rows=rows,
         logits=logits,
         margins=margins,
+        of_set=of_set,
         doubts=doubts,
         entities=entities,
         is_answer=is_answer,
@@ -157,6 +162,7 @@ class BatchAnswers(NamedTuple):
 
     scores: Float32[np.ndarray, "b v"]
     margins: Float32[np.ndarray, "b v"]
+    of_set: Bool[np.ndarray, "b v"]
     doubts: Float32[np.ndarray, "b v"]
     best: Int[np.ndarray, "b m"]
     """The m best nodes, best first."""
@@ -193,19 +199,17 @@ class AnswerCall:
         )
         scores = np.array(outputs.answers)[:count]
         margins = np.full(scores.shape, -MARGIN, np.float32)
+        of_set = np.zeros(scores.shape, bool)
         doubts = np.zeros(scores.shape, np.float32)
         for i, asked in enumerate(item.asked):
             slots = np.flatnonzero(mask[i])
             v = asked.v
             found = asked.logits(logits[i][slots], scores[i, :v], general=self.general)
             scores[i, :v] = found.nodes
-            margins[i] = answer_margins(
-                scores[i],
-                found.triplets,
-                nodes[i][slots],
-                index[i][slots],
-                np.flatnonzero(topics[i]),
-            )
+            walk = found.triplets, nodes[i][slots], index[i][slots]
+            margins[i] = answer_margins(scores[i], *walk, np.flatnonzero(topics[i]))
+            first = int(scores[i].argmax())
+            of_set[i] = answer_set(first, *walk, asked.stated, scores.shape[1])
             doubts[i, :v] = found.doubts
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
         walks = [
@@ -222,7 +226,7 @@ class AnswerCall:
         ]
         paths = walks or [[] for _ in range(count)]
         seconds += time.perf_counter() - start
-        return BatchAnswers(scores, margins, doubts, best, paths, seconds)
+        return BatchAnswers(scores, margins, of_set, doubts, best, paths, seconds)
 
 
 def check_answers(policy: Policy) -> WalkConfig:
@@ -308,6 +312,7 @@ def calibrate_answers(
         gold_counts(split, rows),
         split=split_name,
         doubts=answers.doubts,
+        of_set=answers.of_set,
     )
 
 

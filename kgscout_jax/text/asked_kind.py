@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
@@ -394,14 +395,16 @@ def noun_synonyms(nouns: Set[str]) -> set[str]:
     >>> sorted(noun_synonyms({"novel"}))
     ['book']
     """
-    return {name for name, others in _synonym_lists() if not nouns.isdisjoint(others)}
+    others = _names_by_synonym()
+    return {name for noun in nouns for name in others.get(noun, ())}
 
 
 @cache
-def _synonym_lists() -> list[tuple[str, frozenset[str]]]:
-    """Names with what else each is called."""
-    return [
-        (name, frozenset(map(str.casefold, others)))
-        for section in ("type_synonyms", "role_synonyms")
-        for name, others in kind_words()[section].items()
-    ]
+def _names_by_synonym() -> dict[str, set[str]]:
+    """What each noun is another name of."""
+    out: dict[str, set[str]] = defaultdict(set)
+    for section in ("type_synonyms", "role_synonyms"):
+        for name, others in kind_words()[section].items():
+            for other in others:
+                out[other.casefold()].add(name)
+    return dict(out)

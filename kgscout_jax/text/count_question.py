@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 _BEGINNING = (
-    r"^\W*(?:(?:please|can|could|you|do|know|tell|give|show|find|say|i|want|to|me|us|"
-    r"get|what|whats|which|is|was|are|s)\W+)*"
+    r"^\W*(?:(?:please|can|could|you|do|know|tell|give|show|find|say|i|we|want|need|to|"
+    r"me|us|get|have|what|whats|which|is|was|are|s|d|like|would)\W+)*"
 )
 """What may stand before "the number of"."""
 _COUNT = re.compile(
     r"\bhow many\b"
-    rf"|(?P<number>{_BEGINNING}(?:the\s+)?(?:(?:total|exact|overall)\s+)?number\s+of\b)"
-    r"|(?P<count>^\W*(?:please\s+)?count\s+(?:up\s+)?(?=(?:the|all|every|each)\b"
+    rf"|(?P<number>{_BEGINNING}(?:(?:the|a)\s+)?(?:(?:total|exact|overall)\s+)?"
+    r"(?:number\s+of\b|(?:count|tally)\s+of\b(?=\s+(?:all\s+|the\s+)*\w+s\b)))"
+    rf"|(?P<count>{_BEGINNING}count\s+(?:up\s+)?(?=(?:the|all|every|each)\b"
     r"|\w+s\s+(?:that|who|which|with|in|on|at|from|of|by|for)\b))",
     re.IGNORECASE,
 )
@@ -25,6 +26,8 @@ def asks_for_count(question: str) -> bool:
     [True, True]
     >>> asks_for_count("What is the total number of films by Mann?")
     True
+    >>> asks_for_count("I need a count of the films"), asks_for_count("Count of Egmont")
+    (True, False)
     >>> asks_for_count("What is the atomic number of iron?")
     False
     """

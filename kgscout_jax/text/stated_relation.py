@@ -319,6 +319,7 @@ def _has_preposition(words: Sequence[str]) -> bool:
     return clause is not None and bool(clause.preposition)
 
 
+@lru_cache(maxsize=1 << 14)
 def may_lead_to(relation: str, noun: str) -> bool:
     """Whether a relation, whose name is no verb, leads to what a noun asks for.
 
@@ -358,11 +359,11 @@ def _ends_by_names(
         return [frozenset()] * len(relations)
     said, nothing = stem(clause.verb), frozenset[int]()
     # "Which stops are on X", by ``is_on_line``
-    within = (clause.preposition,) if clause.implied else ("",)
+    within = (clause.preposition,) if clause.implied else ()
     timed = clause.timed and not clause.preposition
     return [
         frozenset([HEAD])
-        if within_phrase(each)[:1] == within
+        if within and within_phrase(each)[:1] == within
         else frozenset([TAIL])
         if timed and dated_deed(each) == said
         else _ends_of_clause(clause, each)

@@ -71,6 +71,7 @@ def test_dev_is_read_on_scales_of_its_other_half(shards, run):
             counts[other],
             split="dev",
             doubts=found.doubts[other],
+            of_set=found.of_set[other],
         )
     assert reader.scales == cross_fitted_scales(found, split)
     assert reader.context["probabilities"].startswith("each half of the questions on")

@@ -279,3 +279,19 @@ def test_a_topic_that_is_an_identifier_stands_where_its_words_do():
     triplets = [(names[0], "concept:athleteplaysforteam", names[1])]
     assert stated("Does Ann Lee play for the Nets?", triplets, names) == "yes"
     assert stated("Do the Nets play for Ann Lee?", triplets, names) == "no"
+
+
+def test_a_birthplace_says_the_country_that_it_lies_in():
+    births = [
+        ("Ann Lee", "place_of_birth", "Lyon"), ("Lyon", "country", "France"),
+        ("Bo Day", "place_of_birth", "Rome"), ("Rome", "country", "Italy"),
+        ("Bo Day", "country", "France"),
+    ]  # fmt: skip
+    assert stated("Was Ann Lee born in France?", births) == "yes"
+    assert stated("Was Bo Day born in France?", births) != "yes"
+
+
+def test_a_verb_that_names_an_office_is_said_of_who_holds_it():
+    clubs = [("Rapid", "head_coach", "Max Orr"), ("Union", "head_coach", "Ida Fox")]
+    assert stated("Does Max Orr coach Rapid?", clubs) == "yes"
+    assert stated("Does Ida Fox coach Rapid?", clubs) != "yes"

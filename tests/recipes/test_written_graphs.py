@@ -114,3 +114,88 @@ def test_questions_by_other_names_have_the_answers_of_the_graph(number):
             all(frozenset((topic, answer)) in joined for answer in answers)
             for topic in topics
         )
+
+
+def larger_domain(lines):
+    from invented_graphs import Domain
+
+    names = {
+        "person": "Ada|Bo|Cy|Dan",
+        "firm": "Acme|Umbra",
+        "city": "Bern|Oslo",
+        "year": "1990..1993",
+    }
+    facts = ["person works_for firm", "firm based_in city", "person hired_in year"]
+    definition = {"names": names, "facts": [*facts, "person mentor person 1 50%"]}
+    return Domain(definition | {"questions": lines}, "seed")
+
+
+def larger_questions(line):
+    from larger_graphs import questions
+
+    domain = larger_domain([line])
+    found = questions(domain)
+    assert found, line
+    return domain.steps, found
+
+
+def named(text, among):
+    return next(each for each in among if each in text)
+
+
+PEOPLE = ["Ada", "Bo", "Cy", "Dan"]
+
+
+def test_larger_questions_follow_a_path_and_count_its_ends():
+    steps, found = larger_questions("firm of {person} = person works_for")
+    for text, answers in found:
+        assert answers == sorted(steps[named(text, PEOPLE), "works_for"])
+    steps, found = larger_questions("staff of {firm} = count firm ^works_for")
+    for text, answers in found:
+        staff = steps[named(text, ["Acme", "Umbra"]), "^works_for"]
+        assert answers == [str(len(staff))]
+
+
+def test_larger_questions_compare_values():
+    steps, found = larger_questions(
+        "{firm} after {year} = firm ^works_for over hired_in year"
+    )
+    for text, answers in found:
+        firm, _, year = text.split()
+        staff = steps[firm, "^works_for"]
+        assert answers == sorted(p for p in staff if steps[p, "hired_in"][0] > year)
+    steps, found = larger_questions("first at {firm} = firm ^works_for min hired_in")
+    for text, answers in found:
+        staff = steps[text.split()[-1], "^works_for"]
+        first = min(steps[p, "hired_in"] for p in staff)
+        assert answers == sorted(p for p in staff if steps[p, "hired_in"] == first)
+
+
+def test_larger_questions_of_yes_or_no_and_of_what_nothing_says():
+    steps, found = larger_questions(
+        "is {person} at {firm}? = check person works_for firm"
+    )
+    said = {tuple(answers) for _, answers in found}
+    assert said <= {("yes",), ("no",)}
+    for text, answers in found:
+        firm = text.rstrip("?").split()[-1]
+        held = firm in steps[named(text, PEOPLE), "works_for"]
+        assert answers == ["yes" if held else "no"]
+    steps, found = larger_questions("mentor of {person} = none person mentor")
+    for text, answers in found:
+        assert answers == [] and not steps[named(text, PEOPLE), "mentor"]
+
+
+@pytest.mark.parametrize(
+    "file", sorted((RECIPES / "larger_graphs").glob("*.json")), ids=lambda f: f.stem
+)
+def test_larger_graphs_are_large_and_ask_in_many_ways(file):
+    from invented_graphs import Domain
+    from larger_graphs import Line
+
+    content = json.loads(file.read_text("utf-8"))
+    assert 3_500 <= len(Domain(content, file.stem).triplets) <= 6_000
+    lines = [*map(Line, content["questions"])]
+    kinds = {line.kind for line in lines}
+    assert len(lines) >= 40 and kinds == {"", "none", "count", "check"}
+    assert all(len(line.wordings) > 1 for line in lines)

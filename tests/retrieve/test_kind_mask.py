@@ -89,6 +89,18 @@ def test_a_record_without_a_name_stands_for_what_it_leads_to():
     assert who.tolist() == [0 - PENALTY, 3, 2, 1 - PENALTY]
 
 
+def test_what_stands_at_the_end_of_a_relation_is_of_one_kind():
+    tested = [("Trial 1", "tests_drug", each) for each in ("Halo", "Mora")]
+    causes = [(name, "causes", "Hiccups") for name in ("Halo", "Mora", "Vira")]
+    classed = [("Vira", "member_of_class", "Statins")]
+    around, names = named_graph([*tested, *classed, *causes], ["Hiccups"])
+    found = kind_mask("Which drugs cause hiccups?", [], around, np.zeros(6, bool))
+    assert found is not None
+    lost = dict(zip(names, found.penalties.tolist(), strict=True))
+    assert lost["Vira"] == 0.0 == lost["Halo"]  # no test of it is here
+    assert lost["Trial 1"] == PENALTY
+
+
 def test_who_is_somebody_unless_a_relation_leads_to_what_he_is_called():
     names = ["Mann", "Heat", "Bern"]
     nodes = np.array([[1, 0], [0, 2]])

@@ -10,6 +10,7 @@ from kgscout_jax.retrieve.readings import (
     MARGIN,
     STEPS,
     answer_margins,
+    answer_set,
     node_readings,
     topic_steps,
 )
@@ -76,6 +77,18 @@ def test_members_of_a_set_are_one_reading():
     answers = np.array([-9.0, 3.0, 2.5, 1.0], np.float32)
     margins = answer_margins(answers, logits, nodes, relations, np.array([0]))
     np.testing.assert_allclose(margins, [-MARGIN, 2.0, 1.5, -2.0])
+
+
+def test_answers_beside_the_best_one_stand_at_the_same_end_or_are_stated_too():
+    # 1 and 2 are at one end of a relation, 3 is at the other, and 4 at another one.
+    nodes = np.array([[0, 1], [0, 2], [3, 0], [0, 4]])
+    walk = np.array([3.0, 1.0, 2.0, 2.5], np.float32), nodes, np.array([0, 0, 0, 1])
+    beside = answer_set(1, *walk, None, 6)
+    assert np.flatnonzero(beside).tolist() == [0, 1, 2]  # 0 is the tail of 3's triplet
+    stated = np.array([False, True, False, False, True, False])
+    assert np.flatnonzero(answer_set(1, *walk, stated, 6)).tolist() == [0, 1, 2, 4]
+    assert np.flatnonzero(answer_set(2, *walk, stated, 6)).tolist() == [0, 1, 2]
+    assert np.flatnonzero(answer_set(5, *walk, None, 6)).tolist() == [5]
 
 
 def test_one_relation_twice_is_another_reading_than_once():

@@ -7,6 +7,7 @@ one scale for all rows: that of the export, or one fitted on dev with all candid
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -122,7 +123,8 @@ class GraphReader:
         order = np.argsort(-probability, kind="stable")
         names = [self.shards.entities[e] for e in found.entities[i, order].tolist()]
         least = scale.least(float(probability.max(initial=0.0)))
-        listed = max(1, int((probability >= least).sum()))
+        listed = (probability[order] >= least) & found.of_set[i, order]
+        listed[:1] = True
         with_path = order < LISTED
         answers = GraphAnswers(
             best=tuple(
@@ -139,7 +141,7 @@ class GraphReader:
         )
         reading = Reading(
             id=self.split.questions[i].id,
-            answers=tuple(names[:listed]),
+            answers=tuple(itertools.compress(names, listed)),
             outcome="graph" if names else "not_available",
             seconds=float(found.seconds[i]),
         )
@@ -182,6 +184,7 @@ def cross_fitted_scales(
             gold_counts(split, np.arange(other, len(split), 2)),
             split=split.name,
             doubts=found.doubts[other::2],
+            of_set=found.of_set[other::2],
         )
         for other in (1, 0)
     )

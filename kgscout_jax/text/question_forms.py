@@ -1,0 +1,130 @@
+"""Other forms of questions for a number, or for yes or no, and the usual ones.
+
+"Acme headcount" asks how many people are in Acme, and "am I right that Bern is in
+France" whether it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from kgscout_jax.text.spelling import Correction
+
+_TRUE = (
+    r"(?:am i|are we) (?:right|correct) (?:that|in (?:thinking|assuming) that|to think"
+    r" that)|is it (?:true|right|correct|so|a fact) that|(?:can|could) it be that"
+    r"|(?:i|we) (?:heard|believe|think|guess|suppose|assume)(?: that)?"
+)
+_CLAIM = re.compile(rf"^\W*(?:{_TRUE}) (?P<claim>.+)$", re.I)
+_TRULY = re.compile(
+    r"[,;:]? ?(?:yes or no|true or false|(?:is|am i|isn['’]t) (?:that|this|it)"
+    r"(?: (?:so|right|true|correct))?|is that (?:so|right|true|correct)|right"
+    r"|correct)\W*$",
+    re.I,
+)
+"""What makes a sentence a question for yes or no, at its end."""
+_VERB = re.compile(
+    r"^.+? (?P<verb>is|are|was|were|has|have|had|can|could|will)\b.+$", re.I
+)
+_AUXILIARY = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|who|whom"
+    r"|whose|what|which|where|when|why|how)\b",
+    re.I,
+)
+_COULD = re.compile(
+    r"^(?P<could>could|might|may|would|will) (?P<who>.+?) be (?=an? |the )", re.I
+)
+_GROUPS = (
+    "team squad crew staff board panel committee department group unit band class "
+    "faculty roster lineup membership workforce cast"
+).split()
+_GROUP = "|".join(_GROUPS)
+_BIG = re.compile(
+    rf"^how (?:big|large) (?:is|was|are) (?=the .+ (?:{_GROUP})\W*$)", re.I
+)
+_SIZE = re.compile(
+    rf"^(?P<who>(?!(?:the|what)\b).+?) (?:{_GROUP}) (?P<size>size)\W*$", re.I
+)
+_HEADCOUNT = re.compile(
+    r"^(?P<who>(?!(?:the|what)\b).+?) (?P<size>head ?count)\W*$", re.I
+)
+_NUMBER = re.compile(
+    r"^(?P<who>(?!(?:the|what|which|total|exact|how|count|tell|give|show|find|is|are)\b)"
+    r".+?)(?P<number>(?: total)? number of (?P<what>[a-z]+s(?: [a-z]+){0,3}))\W*$",
+    re.I,
+)
+
+
+def question_forms(
+    question: str, says: Callable[[str], bool] = lambda _: False
+) -> list[Correction]:
+    """What stands in a question for its usual form, in the order of places.
+
+    Args:
+        question: the question.
+        says: whether a relation of the graph is called by a word.
+
+    >>> from kgscout_jax.text.spelling import corrected
+    >>> def usual(text):
+    ...     return corrected(text, question_forms(text))
+    >>> usual("Am I right that Bern is in France?")
+    'is Bern in France?'
+    >>> usual("Bern in France, yes or no"), usual("I heard Ann employs Bo, is that so?")
+    ('is Bern in France', 'does Ann employs Bo')
+    >>> usual("Acme number of sales"), usual("Rapid squad size")
+    ('how many sales does Acme have', 'how many members does Rapid have')
+    >>> usual("Could nausea be a side effect of Halovir?")
+    'is nausea a side effect of Halovir?'
+    """
+    return _claim(question) or _count(question, says)
+
+
+def _claim(question: str) -> list[Correction]:
+    """Corrections of a question for yes or no."""
+    if match := _COULD.match(question):
+        end = match.end("who")
+        return [
+            Correction(0, match["could"], "is"),
+            Correction(end, question[end : match.end()], " "),
+        ]
+    begin, found = 0, [*_TRULY.finditer(question)]
+    stop = found[-1].start() if found else len(question)
+    if match := _CLAIM.match(question):
+        begin = match.start("claim")
+    elif not found:
+        return []
+    claim = question[begin:stop]
+    tail = [Correction(stop, question[stop:], "")] if stop < len(question) else []
+    if _AUXILIARY.match(claim) or not claim.strip():
+        return [Correction(0, question[:begin], ""), *tail] if begin else tail
+    if match := _VERB.match(claim):
+        at = begin + match.start("verb")
+        verb = match["verb"]
+        return [
+            Correction(0, question[:begin], f"{verb.casefold()} "),
+            Correction(at, f"{verb} ", ""),
+            *tail,
+        ]
+    helper = "does " if begin else "is "
+    return [Correction(0, question[:begin], helper), *tail]
+
+
+def _count(question: str, says: Callable[[str], bool]) -> list[Correction]:
+    """Corrections of a question for a number."""
+    if (match := _BIG.match(question)) and not says("size"):
+        return [Correction(0, match[0], "how many people are on ")]
+    for form in (_SIZE, _HEADCOUNT):
+        if (match := form.match(question)) and not says(match["size"].casefold()):
+            end = match.end("who")
+            return [
+                Correction(0, "", "how many members does "),
+                Correction(end, question[end:], " have"),
+            ]
+    if (match := _NUMBER.match(question)) and not says("number"):
+        begin = match.start("number")
+        return [
+            Correction(0, "", f"how many {match['what']} does "),
+            Correction(begin, question[begin:], " have"),
+        ]
+    return []
