@@ -18,9 +18,9 @@ _TRUE = (
 )
 _CLAIM = re.compile(rf"^\W*(?:{_TRUE}) (?P<claim>.+)$", re.I)
 _TRULY = re.compile(
-    r"[,;:]? ?(?:yes or no|true or false|(?:is|am i|isn['’]t) (?:that|this|it)"
-    r"(?: (?:so|right|true|correct))?|is that (?:so|right|true|correct)|right"
-    r"|correct)\W*$",
+    r"(?:\s*[,;:(]\s*|\s)(?:yes or no|true or false)\W*$"
+    r"|\s*[,;:]\s*(?:is(?:n['’]t)? (?:that|this|it)(?: (?:so|right|true|correct))?"
+    r"|right|correct)\W*$",
     re.I,
 )
 """What makes a sentence a question for yes or no, at its end."""
@@ -28,30 +28,31 @@ _VERB = re.compile(
     r"^.+? (?P<verb>is|are|was|were|has|have|had|can|could|will)\b.+$", re.I
 )
 _AUXILIARY = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|who|whom"
-    r"|whose|what|which|where|when|why|how)\b",
-    re.I,
+    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b", re.I
 )
+_ASKS = re.compile(r"^\W*(?:who|whom|whose|what|which|where|when|why|how)\b", re.I)
 _COULD = re.compile(
-    r"^(?P<could>could|might|may|would|will) (?P<who>.+?) be (?=an? |the )", re.I
+    r"^(?P<could>could|might|may|would|will) (?!(?:you|i|we|there|it)\b)(?P<who>.+?)"
+    r" be (?=an? |the )",
+    re.I,
 )
 _GROUPS = (
     "team squad crew staff board panel committee department group unit band class "
     "faculty roster lineup membership workforce cast"
 ).split()
 _GROUP = "|".join(_GROUPS)
+_DETERMINERS = frozenset(
+    "Average Total Maximum Minimum Typical Largest Smallest".split()
+)
+"""Words before a size or a number that name nothing."""
 _BIG = re.compile(
     rf"^how (?:big|large) (?:is|was|are) (?=the .+ (?:{_GROUP})\W*$)", re.I
 )
-_SIZE = re.compile(
-    rf"^(?P<who>(?!(?:the|what)\b).+?) (?:{_GROUP}) (?P<size>size)\W*$", re.I
-)
-_HEADCOUNT = re.compile(
-    r"^(?P<who>(?!(?:the|what)\b).+?) (?P<size>head ?count)\W*$", re.I
-)
+_SIZE = re.compile(rf"^(?P<who>.+?) (?:{_GROUP}) (?P<size>size)\W*$", re.I)
+_HEADCOUNT = re.compile(r"^(?P<who>.+?) (?P<size>head ?count)\W*$", re.I)
 _NUMBER = re.compile(
-    r"^(?P<who>(?!(?:the|what|which|total|exact|how|count|tell|give|show|find|is|are)\b)"
-    r".+?)(?P<number>(?: total)? number of (?P<what>[a-z]+s(?: [a-z]+){0,3}))\W*$",
+    r"^(?P<who>.+?)(?P<number>(?: total)? number of (?P<what>[a-z]+s(?: [a-z]+){0,3}))"
+    r"\W*$",
     re.I,
 )
 
@@ -95,6 +96,8 @@ def _claim(question: str) -> list[Correction]:
     elif not found:
         return []
     claim = question[begin:stop]
+    if _ASKS.match(claim):
+        return []
     tail = [Correction(stop, question[stop:], "")] if stop < len(question) else []
     if _AUXILIARY.match(claim) or not claim.strip():
         return [Correction(0, question[:begin], ""), *tail] if begin else tail
@@ -115,16 +118,28 @@ def _count(question: str, says: Callable[[str], bool]) -> list[Correction]:
     if (match := _BIG.match(question)) and not says("size"):
         return [Correction(0, match[0], "how many people are on ")]
     for form in (_SIZE, _HEADCOUNT):
-        if (match := form.match(question)) and not says(match["size"].casefold()):
+        match = form.match(question)
+        if match and _is_name(match["who"]) and not says(match["size"].casefold()):
             end = match.end("who")
             return [
                 Correction(0, "", "how many members does "),
                 Correction(end, question[end:], " have"),
             ]
-    if (match := _NUMBER.match(question)) and not says("number"):
+    match = _NUMBER.match(question)
+    if match and _is_name(match["who"]) and not says("number"):
         begin = match.start("number")
         return [
             Correction(0, "", f"how many {match['what']} does "),
             Correction(begin, question[begin:], " have"),
         ]
     return []
+
+
+def _is_name(text: str) -> bool:
+    """Whether words at the beginning of a question may be a name: "Data Ops".
+
+    Not "average" or "the director with the highest", and no question word.
+    """
+    last = text.split()[-1:]
+    capital = bool(last) and (last[0][0].isupper() or any(map(str.isdigit, last[0])))
+    return capital and not (_ASKS.match(text) or text.split()[0] in _DETERMINERS)

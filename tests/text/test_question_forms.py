@@ -1,0 +1,46 @@
+"""Other forms of counts and of yes or no, and questions that are no such forms."""
+
+import pytest
+
+from kgscout_jax.text.question_forms import question_forms
+from kgscout_jax.text.spelling import corrected
+
+
+@pytest.mark.parametrize(
+    ("question", "usual"),
+    [
+        ("Is it true that Ann was born in Bern?", "was Ann born in Bern?"),
+        ("We heard that Acme has a shop in Oslo.", "has Acme a shop in Oslo."),
+        ("Ann works for Acme, right?", "is Ann works for Acme"),
+        ("Does Ann work for Acme, yes or no?", "Does Ann work for Acme"),
+        ("Might Halovir be the cause of hiccups?", "is Halovir the cause of hiccups?"),
+        ("how big is the Data Ops team?", "how many people are on the Data Ops team?"),
+        ("Data Ops headcount", "how many members does Data Ops have"),
+        ("Heat 2 number of actors", "how many actors does Heat 2 have"),
+    ],
+)
+def test_other_forms_are_put_in_the_usual_one(question, usual):
+    assert corrected(question, question_forms(question)) == usual
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who holds the copyright?",
+        "Which party is on the far right?",
+        "What colour is it?",
+        "Whose turn is it, yes or no?",
+        "the director with the highest number of films",
+        "average class size",
+        "Please tell me the number of films by Mann",
+        "Would you be a dear and list the films of Mann?",
+        "Who could Ann be the aunt of?",
+    ],
+)
+def test_other_questions_stay(question):
+    assert not question_forms(question)
+
+
+def test_what_a_relation_says_is_no_count():
+    assert question_forms("Rapid squad size")
+    assert not question_forms("Rapid squad size", {"size"}.__contains__)
