@@ -82,14 +82,14 @@ def scored_questions(
         )
         for each, found in zip(searches, candidates, strict=True)
     ]
-    answers = walkers_of(exported) > 0
-    if answers:  # While the device computes.
+    walkers = walkers_of(exported)
+    if walkers:  # While the device computes.
         scored = [each.with_constraints() for each in scored]
     scored = [
         dataclasses.replace(each, scores=of_question)
         for each, of_question in zip(scored, pending.wait(), strict=True)
     ]
-    if answers:
+    if walkers:
         scale = exported.answer_scale
         least = scale.abstention if min_probability is None else min_probability
         scored = [
@@ -98,7 +98,7 @@ def scored_questions(
         ]
         scored = with_answers(scored, score, scale, least)
         scored = [
-            with_whole_set(each, search, walkers_of(exported))
+            with_whole_set(each, search, walkers)
             for each, search in zip(scored, searches, strict=True)
         ]
     return scored

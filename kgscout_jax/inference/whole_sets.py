@@ -60,7 +60,8 @@ def with_whole_set(
         return question
     if not _is_plain(question, answers):
         return question
-    path = answers.paths(found, walkers)[0]
+    first = dataclasses.replace(answers, nodes=answers.nodes[:1])
+    (path,) = first.paths(found, walkers)
     if not 0 < len(path) <= MAX_STEPS:
         return question
     starts = found.entities[found.topics]
