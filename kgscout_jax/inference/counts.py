@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 
 from kgscout_jax.inference.inputs import Candidates
-from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.retrieve.readings import joined_alike, node_readings
 from kgscout_jax.text.amounts import is_amount
 from kgscout_jax.text.kinds import is_past
 from kgscout_jax.text.name_forms import is_numeral, value_mask
@@ -145,39 +145,11 @@ def one_reading(
         candidates: of the question.
         logits: of the candidates.
     """
-    if (joined := _joined_alike(int(order[0]), candidates, logits)) is not None:
+    around = candidates.nodes, candidates.relation_index, candidates.topics
+    if (joined := joined_alike(int(order[0]), logits, *around)) is not None:
         return order[np.isin(order, joined)]
-    readings = node_readings(
-        logits,
-        candidates.nodes,
-        candidates.relation_index,
-        candidates.topics,
-        len(candidates.entities),
-    )
+    readings = node_readings(logits, *around, len(candidates.entities))
     return order[readings[order] == readings[order[:1]]]
-
-
-def _joined_alike(
-    node: int, candidates: Candidates, logits: Float32[np.ndarray, "n"]
-) -> Int[np.ndarray, "c"] | None:
-    """What a topic has by the relation by which it has a node; None for others.
-
-    Args:
-        node: the best node.
-        candidates: of the question.
-        logits: of the candidates.
-    """
-    is_topic = np.zeros(len(candidates.entities), bool)
-    is_topic[candidates.topics] = True
-    # A row for each end at which the node stands, with a topic at the other one.
-    at = (candidates.nodes == node).T & is_topic[candidates.nodes[:, ::-1]].T
-    if not at.any():
-        return None
-    best = int(np.where(at.any(axis=0), logits, -np.inf).argmax())
-    end = int(at[1, best])
-    same = candidates.relation_index == candidates.relation_index[best]
-    same &= is_topic[candidates.nodes[:, 1 - end]]
-    return np.unique(candidates.nodes[same, end])
 
 
 def set_size(

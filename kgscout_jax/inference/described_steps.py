@@ -49,6 +49,8 @@ class Description:
     steps: NestedQuestion
     whole: RetrievalResult
     """The result in one step."""
+    several: bool
+    """Whether the description names several topics."""
     passed: frozenset[str]
     """Names of topics, here and in the questions that led here: no answers."""
     followed: list[Answer] = field(default_factory=list)
@@ -118,38 +120,45 @@ def with_descriptions(
 def _description(
     query: Query, whole: RetrievalResult, passed: frozenset[str], link: Linking
 ) -> Description | None:
-    """The steps of a question with one mention of a topic; None for any other.
+    """The steps of a question about one description; None for any other.
 
     And for one with an answer that is sure.
     """
     text, graph, _, topics = query
-    if not isinstance(graph, KnowledgeGraph) or _is_settled(whole):
+    if not isinstance(graph, KnowledgeGraph):
         return None
     start = search_start(text, graph, topics, link)
     if topics is None:
         start = without_class_topics(text, graph, start)
     spans = start.spans(text, graph)
-    places = {(begin, end) for begin, end, _ in spans}
-    if len(places) != 1 or start.unknown or start.absent:
+    places = sorted({(begin, end) for begin, end, _ in spans})
+    if not places or start.unknown or start.absent:
         return None
-    place = places.pop()
-    if value_question(text, [text[slice(*place)]]) is not None:
+    if _is_settled(whole, several=len(places) > 1):
+        return None
+    if value_question(text, [text[slice(*place)] for place in places]) is not None:
         return None  # what is compared is found in one step
-    steps = described_topic(text, place)
+    # "A drug that treats X but can cause Y" is one description.
+    steps = described_topic(text, (places[0][0], places[-1][1]))
     if steps is None:
         return None
     names = (graph.entities[entity] for *_, entity in spans)
-    return Description(query, steps, whole, passed.union(names))
+    several = len(places) > 1
+    return Description(query, steps, whole, several, passed.union(names))
 
 
-def _is_settled(result: RetrievalResult) -> bool:
-    """Whether a result in one step stays as it is."""
+def _is_settled(result: RetrievalResult, *, several: bool) -> bool:
+    """Whether a result in one step stays as it is.
+
+    ``several``: whether its description names several topics, which the one that is
+    described has in common: surely that is found, and may not be the answer.
+    """
     if result.negation or result.topics_not_found or not result.n_candidates:
         return True
     if not result.answers:
         return False
     is_one = len(result.answers) == 1 and result.confidence >= SETTLED_ANSWER
-    return result.kind != "set" or is_one
+    return result.kind != "set" or (is_one and not several)
 
 
 def _followed(asked: Description, first: RetrievalResult) -> list[Answer]:
@@ -165,6 +174,7 @@ def _followed(asked: Description, first: RetrievalResult) -> list[Answer]:
     ]  # Nothing is asked about a price.
     answers = _near_best(answers, LEAST_FOLLOWED)[:MAX_FOLLOWED]
     is_settled = bool(asked.whole.answers) and asked.whole.confidence >= SETTLED_SET
+    is_settled = is_settled and not asked.several
     return [] if len(answers) > 1 and is_settled else answers
 
 
@@ -228,5 +238,5 @@ def _likelier(asked: Description, stepwise: RetrievalResult | None) -> Retrieval
     if len(asked.followed) == 1 and found < said:
         return stepwise
     first, step = whole.answers[0], asked.followed[0]
-    stops_early = first.name == step.name and step.probability > first.probability
-    return stepwise if stops_early else whole
+    surer = asked.several or step.probability > first.probability
+    return stepwise if first.name == step.name and surer else whole

@@ -239,6 +239,7 @@ def read_answers(
             scores.logits,
             candidates.nodes,
             candidates.relation_index,
+            candidates.topics,
             scores.stated,
             len(scores.nodes),
         )[order]

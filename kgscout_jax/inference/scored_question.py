@@ -245,7 +245,7 @@ class ScoredQuestion:
                 [self.relation_of(int(relation)) for relation in found.relations],
                 found.relation_index,
                 found.nodes,
-                [each for each in map(found.nodes_of, self.mentions) if len(each)],
+                self._walked(found),
                 lambda nodes: texts_of(self.graph.entities, found.entities[nodes]),
                 self.graph.relation_index,
             ),
@@ -253,6 +253,16 @@ class ScoredQuestion:
             definition,
         )
         return dataclasses.replace(self, constraints=constraints)
+
+    def _walked(self, found: Candidates) -> list[Int[np.ndarray, "g"]]:
+        """The nodes of each mention that the walk starts from: no limit is one.
+
+        Without any such mention those of all.
+        """
+        every = [each for each in map(found.nodes_of, self.mentions) if len(each)]
+        if self.compared is None:
+            return every
+        return [each for each in every if np.isin(each, found.topics).all()] or every
 
     def constrained(self) -> ScoredQuestion:
         """The question with other scores by what it asks for."""

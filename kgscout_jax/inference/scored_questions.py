@@ -135,7 +135,7 @@ def with_answers(
         elif i in turns:
             scores = [next(of_turns) for _ in turns[i]]
             lowest = np.inf if each.must_pass else least
-            answers = read_yes_no(turns[i], scores, scale, lowest)
+            answers = read_yes_no(each.text, turns[i], scores, scale, lowest)
             answers = by_statement(answers, each.stated, lowest)
             each = dataclasses.replace(each, answers=answers)
         elif (flag := each.flag_answers(least)) is not None:

@@ -26,9 +26,10 @@ from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.second_test import second_test
-from kgscout_jax.text.value_question import ValueQuestion, value_question, without_test
+from kgscout_jax.text.value_question import ValueQuestion, value_question
 from kgscout_jax.text.value_words import word_key
 from kgscout_jax.text.values import quantity_of, value_of
+from kgscout_jax.text.without_test import without_test
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 from kgscout_jax.types import display_name
 
@@ -75,7 +76,12 @@ def walked_text(
 ) -> str:
     """The part of a question that a walk answers, without the test of values."""
     named = _named_topics(text, graph, start)
-    names = [name for name, entity in named if entity != asked.rival]
+    limits = [value_of(limit) for limit in asked.limits]
+    names = [
+        name
+        for name, entity in named
+        if entity != asked.rival and value_of(name) not in limits
+    ]
     return without_test(text, asked, names)
 
 

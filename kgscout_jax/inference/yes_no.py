@@ -13,6 +13,7 @@ are a "yes", and where they are good ones a "no" is not sure.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -34,10 +35,15 @@ RIVAL = 0.25
 NEAR_STEPS = 2
 """Steps between the names within which a walk that arrives less surely is a "yes":
 names that are asked of at random are further apart."""
+SOMEBODY_STEPS = 3
+"""The same where the question asks for somebody in between: "has anyone from X written
+on Y" is true by a paper of one of them."""
 NEAR_YES = 0.3
 """P(answer) of a name at that distance from which on the answer is yes."""
 STATED = 0.9
 """Probability of what triplets say in the words of the question, or the reverse of."""
+
+_SOMEBODY = re.compile(r"\b(?:any|some)(?:one|body)\b", re.IGNORECASE)
 
 Stated = Literal["yes", "no", "unsure", "open"]
 """What triplets say of a statement in its own words; ``open``: nothing against it."""
@@ -97,13 +103,13 @@ class _Arrival:
         return self.probability / max(self.probability + self.rival, 1e-9)
 
     @property
-    def is_near(self) -> bool:
-        """Whether the walk needs no more than ``NEAR_STEPS`` steps."""
+    def steps(self) -> int:
+        """Steps of the walk."""
         candidates, _ = self.turn
         steps = topic_steps(
             candidates.nodes, candidates.topics, len(candidates.entities)
         )
-        return bool(steps[self.node] <= NEAR_STEPS)
+        return int(steps[self.node])
 
     @property
     def is_neighbour(self) -> bool:
@@ -130,6 +136,7 @@ def _arrival(turn: Turn, scores: Scores, scale: AnswerScale) -> _Arrival:
 
 
 def read_yes_no(
+    question: str,
     turns: Sequence[Turn],
     scores: Sequence[Scores],
     scale: AnswerScale,
@@ -138,6 +145,7 @@ def read_yes_no(
     """Yes or no, from the turn whose walk most probably arrives.
 
     Args:
+        question: the question.
         turns: of ``yes_no_turns``.
         scores: of each turn.
         scale: the policy's probabilities.
@@ -158,8 +166,10 @@ def read_yes_no(
             best, yes, probability = first, True, first.share
         elif any(each.relative >= RIVAL for each in arrivals):
             probability, unsure = YES, least >= YES
-    elif not yes and best.probability >= NEAR_YES and best.is_near:
-        yes, probability = True, YES
+    elif not yes and best.probability >= NEAR_YES:
+        near = SOMEBODY_STEPS if _SOMEBODY.search(question) else NEAR_STEPS
+        if best.steps <= near:
+            yes, probability = True, YES
     candidates, _ = best.turn
     assert best.scores.follow is not None
     return NodeAnswers(

@@ -5,6 +5,7 @@ Evaluation and ``Scout`` lower the same logits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.retrieve.kind_mask import KindMask
 from kgscout_jax.retrieve.kind_penalties import DOUBT, PENALTY
 from kgscout_jax.retrieve.named_relations import DETOUR_DOUBT, DETOUR_WEIGHT
+from kgscout_jax.retrieve.opposed_nodes import OpposedNodes
 from kgscout_jax.retrieve.value_test import Outcome, ValueTest
 
 ANSWER_SPREAD = 0.05
@@ -66,6 +68,8 @@ class QuestionConstraints:
     detours: Int[np.ndarray, "v"] | None = None
     """Steps on the way to each node that the question has no words for; None counts as
     none."""
+    opposed: Sequence[OpposedNodes] = ()
+    """What a preposition means, and rules out."""
     classes: Bool[np.ndarray, "v"] | None = None
     """Classes, where none is asked for; None counts as none."""
     unsaid: Float32[np.ndarray, "v"] | None = None
@@ -120,6 +124,8 @@ class QuestionConstraints:
             answers = answers.copy()
             if self.named is not None:
                 answers += self.named
+            for each in self.opposed:
+                answers = each.logits(answers, PENALTY)
             if self.classes is not None:
                 answers -= np.float32(PENALTY) * self.classes
             if self.detours is not None:

@@ -29,6 +29,7 @@ from kgscout_jax.retrieve.named_relations import (
     way_logits,
 )
 from kgscout_jax.retrieve.node_classes import numbered_nodes, unasked_classes
+from kgscout_jax.retrieve.opposed_nodes import opposed_nodes
 from kgscout_jax.retrieve.record_nodes import record_nodes
 from kgscout_jax.retrieve.said_nodes import (
     QuestionReading,
@@ -141,6 +142,7 @@ def question_constraints(
         shared=shared,
         named=steps.gains,
         detours=steps.detours,
+        opposed=opposed_nodes(text, words, around, v),
         classes=unasked_classes(text, topics, reading.relations.named, around, v),
         unsaid=steps.unsaid,
         near=steps.near,

@@ -1,11 +1,13 @@
 """Ends of relations where names say what they name: a Rotwand Hut is a hut.
 
 Where no relation and no class calls anything what a question asks for, the names of
-nodes may. One name is not enough: a firm may be called Corvina Books.
+nodes may, and codes such as INC-34612. One name is not enough: a firm may be called
+Corvina Books.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from functools import lru_cache
 
@@ -20,6 +22,8 @@ SHARE = 0.3
 """Share of the names at an end of a relation that hold a noun, from which on all of
 them are called so."""
 
+_CODE = re.compile(r"([A-Z]{3,5})[-_ ]?\d")
+"""A name that is a code: INC-34612. Two letters stand for too many nouns."""
 _OF_FIRMS = frozenset("records books films pictures games foods motors".split())
 """Last words of the names of firms: Sire Records is no record."""
 
@@ -32,7 +36,7 @@ def named_ends(asked: Collection[str], around: LocalGraph) -> Bool[np.ndarray, "
         around: the candidates.
     """
     nouns = frozenset(asked)
-    called = np.array([not name_nouns(n).isdisjoint(nouns) for n in around.names], bool)
+    called = np.array([_is_called(name, nouns) for name in around.names], bool)
     near = np.isin(around.nodes, around.starts).any(axis=1)
     if not called[np.searchsorted(around.used, around.nodes[near].ravel())].any():
         narrower = [_is_narrower(name, nouns) for name in around.names]
@@ -42,6 +46,27 @@ def named_ends(asked: Collection[str], around: LocalGraph) -> Bool[np.ndarray, "
     hits = np.bincount(end, called[np.searchsorted(around.used, node)], width)
     counts = np.bincount(end, minlength=width)
     return (hits >= SHARE * np.maximum(counts, 1)).reshape(-1, 2)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_called(name: str, nouns: frozenset[str]) -> bool:
+    """Whether a name says that it is of one of these nouns, or is a code for one.
+
+    >>> _is_called("Rossio Station", frozenset(["station"]))
+    True
+    >>> [_is_called(n, frozenset(["incident"])) for n in ("INC-34612", "INC", "CHG-7")]
+    [True, False, False]
+    """
+    if not name_nouns(name).isdisjoint(nouns):
+        return True
+    code = _CODE.match(name)
+    return code is not None and any(_is_short(code[1].lower(), each) for each in nouns)
+
+
+def _is_short(code: str, noun: str) -> bool:
+    """Whether letters stand in a noun, in their order, and it begins with the first."""
+    rest = iter(noun)
+    return noun[:1] == code[0] and all(letter in rest for letter in code)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -72,19 +72,22 @@ def answer_set(
     logits: Float32[np.ndarray, "n"],
     nodes: Int[np.ndarray, "n 2"],
     relation_index: Int[np.ndarray, "n"],
+    topics: Int[np.ndarray, "t"],
     stated: Bool[np.ndarray, "v"] | None,
     v: int,
 ) -> Bool[np.ndarray, "v"]:
     """True at the nodes that may be answers beside the best one.
 
-    Those at the same end of its relation. Where the question states the best one, all
-    that it states: "parents and children".
+    Those at the same end of its relation; beside a topic, where that relation joins the
+    best one with it. Where the question states the best one, all that it states:
+    "parents and children".
 
     Args:
         best: the node.
         logits: of the candidates; the best one at the node tells its relation.
         nodes: of head and tail of each candidate.
         relation_index: which relation each candidate has.
+        topics: nodes that the walk starts from.
         stated: True at nodes that the question states; None: none.
         v: number of nodes.
     """
@@ -93,11 +96,42 @@ def answer_set(
     if at.any():
         slot = int(np.where(at, logits, -np.inf).argmax())
         side = int(nodes[slot, 1] == best)
-        out[nodes[relation_index == relation_index[slot], side]] = True
+        same = relation_index == relation_index[slot]
+        if np.isin(nodes[slot, 1 - side], topics):
+            same &= np.isin(nodes[:, 1 - side], topics)
+        out[nodes[same, side]] = True
     if stated is not None and stated[best]:
         out[: len(stated)] |= stated
     out[best] = True
     return out
+
+
+def joined_alike(
+    node: int,
+    logits: Float32[np.ndarray, "n"],
+    nodes: Int[np.ndarray, "n 2"],
+    relation_index: Int[np.ndarray, "n"],
+    topics: Int[np.ndarray, "t"],
+) -> Int[np.ndarray, "c"] | None:
+    """The nodes that a topic has by the relation by which it has a node; None for none.
+
+    Args:
+        node: the node.
+        logits: of the candidates; the best one that joins the node with a topic tells
+            the relation.
+        nodes: of head and tail of each candidate.
+        relation_index: which relation each candidate has.
+        topics: nodes that the walk starts from.
+    """
+    # A row for each end at which the node stands, with a topic at the other one.
+    is_topic = np.isin(nodes, topics)
+    at = (nodes == node).T & is_topic[:, ::-1].T
+    if not at.any():
+        return None
+    best = int(np.where(at.any(axis=0), logits, -np.inf).argmax())
+    end = int(at[1, best])
+    same = (relation_index == relation_index[best]) & is_topic[:, 1 - end]
+    return np.unique(nodes[same, end])
 
 
 def topic_steps(

@@ -207,9 +207,10 @@ class AnswerCall:
             found = asked.logits(logits[i][slots], scores[i, :v], general=self.general)
             scores[i, :v] = found.nodes
             walk = found.triplets, nodes[i][slots], index[i][slots]
-            margins[i] = answer_margins(scores[i], *walk, np.flatnonzero(topics[i]))
+            starts = np.flatnonzero(topics[i])
+            margins[i] = answer_margins(scores[i], *walk, starts)
             first = int(scores[i].argmax())
-            of_set[i] = answer_set(first, *walk, asked.stated, scores.shape[1])
+            of_set[i] = answer_set(first, *walk, starts, asked.stated, scores.shape[1])
             doubts[i, :v] = found.doubts
         best = np.argsort(-scores, axis=1, kind="stable")[:, : self.nodes]
         walks = [

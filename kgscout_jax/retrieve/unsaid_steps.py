@@ -46,7 +46,7 @@ from kgscout_jax.text.relation_phrases import (
     relation_forms,
     word_forms,
 )
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import plain_words, relation_words
 from kgscout_jax.text.stems import stem
 from kgscout_jax.text.subclasses import subclass_end
 from kgscout_jax.text.words import question_words
@@ -78,6 +78,13 @@ _DEFINITE = {
 """Words for which relations have few words, these."""
 _COUNTING = frozenset("number no num nr of count total".split())
 """Words of relations to how many there are of something."""
+_MEMBERSHIP = frozenset(("member of", "members of", "belongs to", "part of"))
+"""Phrases of relations from members to what they make up together."""
+_WHOLES = frozenset(
+    "team squad crew club group band party union committee board council department "
+    "unit division association society guild".split()
+)
+"""What members make up together."""
 _MODALS = frozenset("should shouldn must mustn may ought".split())
 _NOT = frozenset(("not", "t", "never"))
 _REASONS = ("reason", "cause", "purpose", "motive")
@@ -340,8 +347,22 @@ def _of_noun(
         return said, said
     asked = frozenset[str]().union(*map(word_forms, words))
     shared = [asked & relation_forms(each) for each in relations]
+    said = [
+        bool(own) or _leads_to_whole(words[-1:], relation)
+        for own, relation in zip(shared, relations, strict=True)
+    ]
     named = [bool(own_forms(each)) for each in shared]
-    return np.array([*map(bool, shared)], bool), np.array(named, bool)
+    return np.array(said, bool), np.array(named, bool)
+
+
+def _leads_to_whole(noun: Sequence[str], relation: str) -> bool:
+    """Whether a relation says of what somebody is a member, as the noun does.
+
+    >>> _leads_to_whole(["team"], "MEMBER_OF"), _leads_to_whole(["team"], "owner_of")
+    (True, False)
+    """
+    phrase = " ".join(plain_words(relation))
+    return phrase in _MEMBERSHIP and not _WHOLES.isdisjoint(map(base_noun, noun))
 
 
 def _reached(

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.readings import node_readings
+from kgscout_jax.retrieve.readings import joined_alike, node_readings
 from kgscout_jax.text.relation_words import (
     RANK_ADVERBS,
     of_other_years,
@@ -34,12 +34,15 @@ PENALTY = 6.0
 say (figures in ``recipes/base.md``)."""
 GAP = 4.0
 """Nodes this far below the best one of their reading are not chosen from."""
+JOINED_GAP = 8.0
+"""The same of those that its topic has by the same relation."""
 NEAR = 3.0
 """Nodes this far below the best node of all are not what the question asks for."""
 MIN_COVERAGE = 0.5
 """Least share of the nodes to choose from whose values are known, for a superlative."""
 _RANKS = frozenset(map(word_key, RANK_ADVERBS))
 """Keys of words that rank, and do not say which values: ``first_released``."""
+_OF_LIFE = frozenset(map(word_key, ("birth", "death")))
 IMPLIED = 1.0
 WEIGHTS = (2.0, 1.5, IMPLIED)
 """Of a relation's word that stands next to the comparing word, elsewhere in the
@@ -174,7 +177,14 @@ class ValueTest:
                 continue
             best = valued[np.argmax(answers[valued])]
             top = float(answers[best])
-            rivals = (readings == readings[best]) & (answers >= top - GAP)
+            alike = joined_alike(
+                int(best), others, self.nodes, self.relation_index, self.starts
+            )
+            if alike is None:
+                rivals = (readings == readings[best]) & (answers >= top - GAP)
+            else:
+                rivals = np.zeros(len(answers), bool)
+                rivals[alike] = answers[alike] >= top - JOINED_GAP
             if self.members is not None:
                 rivals, top = self.members.copy(), float(answers.max())
             rivals[self.starts] = False
@@ -183,7 +193,7 @@ class ValueTest:
             known = not unread and self._known(len(group), rivals.sum())
             if top >= answers.max() - NEAR and known:
                 found.append(((attribute.match, top), attribute, group))
-        if not found:
+        if not found or (len(found) > 1 and not any(a.match for _, a, _ in found)):
             return None
         _, attribute, group = max(found, key=lambda each: each[0])
         return self._outcome(attribute, group)
@@ -269,7 +279,11 @@ def value_test(
     named = [each for each in fitting if each.match]
     # "The most awards" says what is compared.
     says = asked.word.weak or asked.word.of_amount
-    if not named and (says or len(fitting) != 1):
+    # "Contracts that lapse before 2020" have but one day.
+    by_day = asked.limits_time and not asked.is_superlative
+    if not named and by_day:  # Nobody is born when he died.
+        fitting = [a for a in fitting if _OF_LIFE.isdisjoint(relation_keys(a.relation))]
+    if not named and (says or not fitting or (len(fitting) > 1 and not by_day)):
         return None
     starts = around.starts
     if asked.rival is not None and asked.rival >= 0:

@@ -17,6 +17,7 @@ from kgscout_jax.text.kinds import (
     base_noun,
     base_verb,
     is_attribute,
+    is_finite,
     is_measure,
     is_past,
     kind_words,
@@ -86,6 +87,8 @@ _MEASURES = {
     "bright": "brightness magnitude", "loud": "loudness", "spicy": "heat spiciness",
 }  # fmt: skip
 """What "how high" and "how much does it weigh" ask for."""
+_MEASURING = frozenset(("cost", "weigh", "earn"))
+"""Those of these words that are verbs."""
 _EMAIL = re.compile(r"\be-?mail(?:-| )address")
 """It is no place."""
 _GAP = 3
@@ -106,7 +109,7 @@ class AskedKind:
     """Whether anything that is called so answers, of that kind or not: "who is his
     religion"."""
     which: bool = False
-    """Whether it asks which of several, or for a list of them: no number, unless it is
+    """Whether it asks which of several, or for several things: no number, unless it is
     called so."""
     or_host: bool = False
     """Whether a firm, school or team answers as well: "where does she work"."""
@@ -144,18 +147,24 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
             return AskedKind("thing", measures)
         how_many = word == "how" and words[i + 1 : i + 2] == ["many"]
         if how_many or word in ("what", "which"):
-            found = _of_phrase(words, noun_phrase(words, i + 1 + how_many))
+            phrase = noun_phrase(words, i + 1 + how_many)
+            found = _of_phrase(words, phrase)
             if (
                 word == "which"
                 and i > start
                 and (found is None or _is_relative(words, i))
             ):
                 continue  # "the country in which": no question word
-            if found is None and _asks_for_object(words[i + 1 :]):
-                return AskedKind("thing", which=True)
+            if found is None and _helps(words[i + 1 :]):
+                # What it costs is a number, what it sells is none.
+                nouns = _measured(words[i + 2 :])
+                return AskedKind("thing", nouns, which=not nouns)
             if found and how_many and found.kind == "time":
                 return AskedKind("thing", found.nouns, number=True)  # "how many days"
-            return found and replace(found, number=how_many, which=word == "which")
+            one_of = word == "which" or _are_things(words, phrase)
+            return found and replace(
+                found, number=how_many, which=one_of and not how_many
+            )
         if word in COMMANDS and (not i or words[i - 1] not in _BEFORE_NOUN):
             phrase = noun_phrase(words, i + 1)
             if phrase.nouns and not {"say", "tell"}.intersection(words[i + 1 :]):
@@ -217,14 +226,30 @@ def _measures(rest: Sequence[str]) -> frozenset[str]:
     return frozenset(_MEASURES.get(base_noun(word), "").split())
 
 
-def _asks_for_object(rest: Sequence[str]) -> bool:
-    """Whether a thing is asked for ("what does X sell"), no number ("does X cost").
+def _helps(rest: Sequence[str]) -> bool:
+    """Whether a verb is asked for the object of: "what does X sell".
 
     Args:
         rest: the words after "what".
     """
-    helped = rest[:1] != [] and rest[0] in ("do", "does", "did")
-    return helped and not any(base_noun(word) in _MEASURES for word in rest)
+    return rest[:1] != [] and rest[0] in ("do", "does", "did")
+
+
+def _measured(words: Sequence[str]) -> frozenset[str]:
+    """What the number is called that a verb asks for: "what does X weigh"."""
+    verbs = (_MEASURES[word] for word in words if word in _MEASURING)
+    return frozenset(next(verbs, "").split())
+
+
+def _are_things(words: Sequence[str], phrase: NounPhrase) -> bool:
+    """Whether a noun in plural stands for things that have names: "what projects", and
+    not "what prices"."""
+    last = words[phrase.stop - 1]
+    if not phrase.nouns or singular_form(last) == last:
+        return False
+    noun = phrase.nouns[-1]
+    is_number = is_measure(noun) or is_attribute(noun)
+    return noun_kind(noun) == "thing" and not is_number
 
 
 def _leads(before: Sequence[str]) -> bool:
@@ -362,8 +387,13 @@ def _of_phrase(words: Sequence[str], phrase: NounPhrase) -> AskedKind | None:
         names.add(f"{' '.join(nouns)} of {' '.join(whole)}")
     if noun_kind(nouns[-1]) == "time" and noun_kind(" ".join(nouns)) == "thing":
         return AskedKind("thing", frozenset(names | noun_synonyms(names)))  # minutes
-    if not after or after[0] in AFTER:
-        nouns = nouns[-1:]  # of "state flower" the flower; "airport serves" says both
+    last = words[phrase.stop - 1]
+    in_plural = singular_form(last) != last and not is_finite(last)
+    both = not in_plural and not last.endswith("ing")
+    if not after or after[0] in AFTER or (after[0] in _BEFORE and not both):
+        # Of "state flower" the flower; "airport serves" says both, and what "her child
+        # is working on" is no child.
+        nouns = nouns[-1:]
     if nouns == ["area"] and whole and noun_kind(whole[-1]) == "thing":
         return AskedKind("thing", frozenset(names | {"field"}))  # "of expertise"
     for noun in reversed(nouns):

@@ -90,7 +90,7 @@ def compared_phrase(
     'Which town is the largest town?'
     >>> question = "Who was the first clerk hired?"
     >>> asked = value_question(question, [])
-    >>> compared_phrase(question, asked, frozenset({"hir"}))
+    >>> compared_phrase(question, asked, frozenset({word_key("hired")}))
     >>> question = "Which town has the largest population?"
     >>> asked = value_question(question, [])
     >>> compared_phrase(question, asked, frozenset({"popul"}))

@@ -26,7 +26,7 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 _OWNER = re.compile(r"(?: ?['’]s|(?<=s)['’])(?=\s)")
-_ARTICLES = frozenset("the a an any all some every each".split())
+_ARTICLES = frozenset("the a an any all some every each our my your".split())
 _RELATIVE = frozenset("that which who whom".split())
 _ASKING = frozenset("who whom whose what which where when how many much".split())
 _VAGUE = (VAGUE - {"many"}) | frozenset("full year years date set most".split())
@@ -52,7 +52,8 @@ def described_topic(question: str, topic: tuple[int, int]) -> NestedQuestion | N
 
     Args:
         question: the question.
-        topic: where the name of its one topic begins and ends.
+        topic: where the name of its one topic begins and ends; of several the first
+            begins and the last ends.
 
     >>> found = described_topic("Who taught the composer of Salome?", (27, 33))
     >>> found.inner, found.outer("Richard Strauss")

@@ -10,6 +10,7 @@ from kgscout_jax.text.spelling import Correction
 
 _SEAT = "(?:its|their) (?:headquarters|head office|seat|base)"
 _CROWD = "(?:people|spectators|fans|guests|visitors)"
+_WAS_FIRST = r"\b(?:was|were|became) (?:the )?(first|last) to"
 _PHRASES = [
     (re.compile(pattern, re.I), plain)
     for pattern, plain in (
@@ -91,6 +92,13 @@ _PHRASES = [
          r"\1 from the earliest date"),
         (rf"\bjoined (?:us|(?:the|our) {OWNER}) (first|last)(?=\W*$)", r"joined \1"),
         (r"\blongest[- ]serving (\w+)", r"\1 who joined first"),
+        (rf"{_WAS_FIRST} be (\w+)(?=\W*$)", r"was \2 \1"),
+        (rf"{_WAS_FIRST} (?:get|win|gain|receive|obtain|secure) (\w+)(?=\W*$)",
+         r"had \2 \1"),
+        (rf"{_WAS_FIRST} (\w+)(?=\W*$)", r"did \2 \1"),
+        (r"\bprior to\b", "before"),
+        (r"\b(?:subsequent to|in the (?:years?|months?|time) (?:following|after))\b",
+         "after"),
         (r"\b(?:is|are) in charge of\b(?! \w+ing\b)", "leads"),
         (r"\bwas in charge of\b(?! \w+ing\b)", "led"),
         (r"\b(?:lies|sits|stands|rises|is located)(?= the (?:high|low)est\b)", "is"),

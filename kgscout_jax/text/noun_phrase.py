@@ -31,6 +31,13 @@ _NOUNS = 2
 """Words that one noun may consist of."""
 _OF_VERBS = frozenset("into onto from through to on with by under over against".split())
 """Prepositions that seldom follow a noun."""
+_GOALS = frozenset("to into onto through upon".split())
+"""Those of them that hardly ever do."""
+_PLURAL_MODIFIERS = frozenset(
+    "sports arms sales news games goods systems operations awards customs savings "
+    "rights series species".split()
+)
+"""Plurals before another noun: "sports team"."""
 ASKING = frozenset(("what", "which"))
 COMMANDS = frozenset("name list give find show identify tell".split())
 """Verbs before what is asked for."""
@@ -117,6 +124,8 @@ def _is_verb(words: Sequence[str], i: int) -> bool:
         return False
     if len(after_article) < len(rest):
         return True  # "which companies sponsor the club"
+    if {*rest[:1]} & _GOALS and words[i - 1] not in _PLURAL_MODIFIERS:
+        return True  # "which compounds bind to genes that"
     rest = rest[(rest[:1] or [""])[0] in _OF_VERBS :]
     rest = rest[(rest[:1] or [""])[0] in ("the", "a", "an") :]
     return rest[:1] == [TOPIC] or is_past(word) or word.endswith("ing")

@@ -36,6 +36,25 @@ _COULD = re.compile(
     r" be (?=an? |the )",
     re.I,
 )
+_WHICH = "(?:who|which|what|whom)"
+_IF_SO = re.compile(
+    r"^\W*(?P<be>is|are|was|were|has|have|had|do|does|did|can)(?: there)? "
+    r"(?:(?P<body>any(?:one|body)|some(?:one|body))|(?:any|some)thing"
+    r"|(?:any|a|an|some) (?P<thing>\w+)) (?P<rest>.+?)"
+    rf"(?P<so>[\s,;:]*\b(?:(?:and )?if (?:so|yes),? {_WHICH}\b[\w\s]*|and {_WHICH}"
+    r"(?: ones?)?(?: (?:is|are|was|were) (?:it|they|he|she)(?: called)?)?))\W*$",
+    re.I,
+)
+"""Whether there is one, and which."""
+_ANY = re.compile(r"\s*[,;:-] ?any\W*$", re.I)
+_TIMES = re.compile(
+    r"^(?P<often>how (?:often|many times)) (?:ha[sd]|have|did|do|does|is|are|was|were) "
+    r"(?P<rest>.+?) (?:an?|any) (?P<noun>[a-z]+)\b",
+    re.I,
+)
+"""How often something was done to one of them: how many of them."""
+_BEING = frozenset("is are was were has have had".split())
+"""Verbs that stay before what they say of which ones."""
 _GROUPS = (
     "team squad crew staff board panel committee department group unit band class "
     "faculty roster lineup membership workforce cast"
@@ -75,10 +94,35 @@ def question_forms(
     ('is Bern in France', 'does Ann employs Bo')
     >>> usual("Acme number of sales"), usual("Rapid squad size")
     ('how many sales does Acme have', 'how many members does Rapid have')
+    >>> usual("How often did Ann win a prize in Bern?")
+    'how many prizes did Ann win in Bern?'
+    >>> usual("Does any firm in Bern sell kites, and if so which?")
+    'which firm in Bern sell kites?'
     >>> usual("Could nausea be a side effect of Halovir?")
     'is nausea a side effect of Halovir?'
     """
-    return _claim(question) or _count(question, says)
+    return _any(question) or _claim(question) or _count(question, says)
+
+
+def _any(question: str) -> list[Correction]:
+    """Corrections of a question for some, and which: "is anyone there, and if so who",
+    or for some in the manner of a title: "Acme shops in Bern, any?"."""
+    if match := _IF_SO.match(question):
+        stop = match.start("so")
+        asked, helper = match["thing"], match["be"].casefold()
+        being = f"{helper} " if helper in _BEING else ""
+        which = f"which {asked}" if asked else "who" if match["body"] else "what"
+        return [
+            Correction(0, question[: match.start("rest")], f"{which} {being}"),
+            Correction(stop, question[stop:], "?"),
+        ]
+    if (match := _ANY.search(question)) and not _ASKS.match(question):
+        start = match.start()
+        return [
+            Correction(0, "", "are there any "),
+            Correction(start, question[start:], "?"),
+        ]
+    return []
 
 
 def _claim(question: str) -> list[Correction]:
@@ -115,6 +159,8 @@ def _claim(question: str) -> list[Correction]:
 
 def _count(question: str, says: Callable[[str], bool]) -> list[Correction]:
     """Corrections of a question for a number."""
+    if times := [] if says("frequency") else _times(question):
+        return times
     if (match := _BIG.match(question)) and not says("size"):
         return [Correction(0, match[0], "how many people are on ")]
     for form in (_SIZE, _HEADCOUNT):
@@ -133,6 +179,20 @@ def _count(question: str, says: Callable[[str], bool]) -> list[Correction]:
             Correction(begin, question[begin:], " have"),
         ]
     return []
+
+
+def _times(question: str) -> list[Correction]:
+    """Corrections of a question how often something happened."""
+    if (match := _TIMES.match(question)) is None:
+        return []
+    from lemminflect import getInflection  # takes long to load
+
+    noun, end = match["noun"], match.end("rest")
+    noun = (getInflection(noun.casefold(), "NNS") or (f"{noun}s",))[0]
+    return [
+        Correction(0, match["often"], f"how many {noun}"),
+        Correction(end, question[end : match.end("noun")], ""),
+    ]
 
 
 def _is_name(text: str) -> bool:

@@ -35,6 +35,8 @@ _ALSO_VERBS = frozenset("coach mentor tutor sponsor monitor pilot".split())
 NOUN_WORDS = 2
 """Words of a noun that is no clause, at most."""
 _DATES = frozenset("date day year month".split())
+_OF_DEED = re.compile(r"(?<=\w{4})(?:ion|ment|al|ure)$")
+"""Endings of nouns for what is done."""
 _DEEDS = {
     "birth": "born",
     "death": "die",
@@ -127,12 +129,14 @@ def dated_deed(relation: str) -> str:
 
     >>> dated_deed("Hire Date") == stem("hired"), dated_deed("date_of_birth")
     (True, 'born')
+    >>> dated_deed("retraction_year") == stem("retracted")
+    True
     """
     words = [word for word in relation_words(relation) if word not in PREPOSITIONS]
     deeds = [word for word in words if word not in _DATES]
     if len(deeds) != 1 or len(words) == 1:
         return ""
-    return stem(_DEEDS.get(deeds[0], deeds[0]))
+    return stem(_DEEDS.get(deeds[0]) or _OF_DEED.sub("", deeds[0]))
 
 
 @lru_cache(maxsize=1 << 14)

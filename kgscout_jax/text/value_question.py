@@ -226,44 +226,6 @@ def compares_two(question: str) -> bool:
     )
 
 
-_CLAUSE = re.compile(
-    r"[,\s]*\b(?:(?:which|what|that|and|who)\s+)?"
-    r"(?:has|have|had|with|whose|is|are|was|were|comes?|by)\b(?:\W+\w+){0,4}\W*$",
-    re.IGNORECASE,
-)
-"""The beginning of a clause before a comparing word, which ends the text."""
-
-
-def without_test(question: str, asked: ValueQuestion, topics: Sequence[str]) -> str:
-    """The question without the clause that compares; where a topic is in it, without
-    the superlative.
-
-    Args:
-        question: the question.
-        asked: what it wants of values, see ``value_question``.
-        topics: what it calls the entities that it starts from, limits excluded.
-
-    >>> question = "Which towns of Italy have a population over 600?"
-    >>> asked = value_question(question, ["Italy"])
-    >>> without_test(question, asked, ["Italy"])
-    'Which towns of Italy'
-    >>> question = "What is the largest town in Italy?"
-    >>> without_test(question, value_question(question, ["Italy"]), ["Italy"])
-    'What is the town in Italy?'
-    """
-    before = question[: asked.start]
-    clauses = [*_CLAUSE.finditer(before)]
-    before = before[: clauses[0].start()] if clauses else before.rstrip(" ,")
-    rest, folded = question[asked.start :].casefold(), before.casefold()
-    names = [name.casefold() for name in topics]
-    if any(name in rest for name in names):
-        found = WORD.match(question, asked.start)
-        if not asked.is_superlative or asked.word.weak or found is None:
-            return question
-        return question[: asked.start] + question[found.end() :].lstrip()
-    return before if any(name in folded for name in names) else question
-
-
 class _Token(NamedTuple):
     word: str
     start: int

@@ -31,6 +31,8 @@ _SYNONYMS = {
     "weigh": "weight",
     "inhabitant": "population", "resident": "population", "earn": "salary",
     "paid": "salary", "pay": "salary", "earning": "salary", "wage": "salary",
+    "hire": "join", "hired": "join", "recruited": "join",
+    **dict.fromkeys("begin began begun beginning".split(), "start"),
     "aged": "age", "mileage": "mile",
     **dict.fromkeys("score scores scored scoring".split(), "rat"),
 }  # fmt: skip

@@ -104,6 +104,19 @@ def test_an_answer_in_steps_is_as_probable_as_both_and_has_the_whole_path():
     assert {*answer.path} <= {*found.triplets} and not found.abstained
 
 
+def test_what_several_topics_have_in_common_is_asked_for_however_sure_it_is():
+    question = "Who taught the composer of Salome and Elektra?"
+    found, texts = asked(
+        question,
+        {
+            question: {"Strauss": 0.95},
+            "Who is the composer of Salome and Elektra?": {"Strauss": 0.9},
+            "Who taught Strauss?": {"Meyer": 0.8},
+        },
+    )
+    assert [answer.name for answer in found.answers] == ["Meyer"] and len(texts) == 2
+
+
 @pytest.mark.parametrize("fields", [{"negation": "not"}, {"topics_not_found": ("X",)}])
 def test_what_is_left_open_for_a_reason_is_not_asked_in_steps(fields):
     found, texts = asked(WHO, {WHO: {}, **STEPS}, **fields)

@@ -16,12 +16,10 @@ from policy_factory import random_policy, small_config
 from kgscout_jax import Scout
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
-from kgscout_jax.inference.answer_kinds import (
-    asks_yes_no,
-    mentions,
-)
+from kgscout_jax.inference.answer_kinds import YES, asks_yes_no, mentions
 from kgscout_jax.inference.counts import set_size
 from kgscout_jax.inference.inputs import Candidates, QuestionVectors, inputs_of
+from kgscout_jax.inference.node_answers import node_probabilities
 from kgscout_jax.inference.question_result import question_result
 from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.scored_question import ScoredQuestion
@@ -29,6 +27,13 @@ from kgscout_jax.inference.scored_questions import with_answers
 from kgscout_jax.inference.scoring import Scores
 from kgscout_jax.inference.selection import SelectionConfig
 from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.yes_no import (
+    NEAR_STEPS,
+    NEAR_YES,
+    SOMEBODY_STEPS,
+    read_yes_no,
+    yes_no_turns,
+)
 from kgscout_jax.policy.registry import policy_outputs
 from kgscout_jax.reason.selection import SELECTION_FORMS
 from kgscout_jax.retrieve.answer_scale import AnswerScale
@@ -461,6 +466,44 @@ def test_neighbours_are_compared_with_the_other_nodes(
     # Alien and Mann are no neighbours: P(answer) alone counts.
     (far,) = answers_to(["Alien", "Mann"]).answers
     assert (far.name, far.probability) == ("no", pytest.approx(1 - max(constrained)))
+
+
+@pytest.mark.parametrize(
+    ("question", "steps", "said"),
+    [
+        ("Is A near B?", NEAR_STEPS, "yes"),
+        ("Is A near B?", NEAR_STEPS + 1, "no"),
+        ("Does anyone of A work on B?", SOMEBODY_STEPS, "yes"),
+        ("Does anyone of A work on B?", SOMEBODY_STEPS + 1, "no"),
+    ],
+)
+def test_a_walk_that_arrives_less_surely_is_a_yes_where_it_is_short(
+    question, steps, said
+):
+    graph = KnowledgeGraph.from_triplets(
+        [(f"e{i}", "r", f"e{i + 1}") for i in range(steps)]
+    )
+    ends = graph.find_all(["e0", f"e{steps}"])
+    candidates = candidates_of(graph, ends, np.random.default_rng(0))
+    turns = yes_no_turns(question, candidates, [ends[:1], ends[1:]])
+    logits = np.full(steps + 1, -20.0, np.float32)
+
+    def scores(logit: float) -> Scores:
+        nodes = logits.copy()
+        nodes[[candidates.node_of(int(end)) for end in ends]] = logit
+        return Scores(
+            logits=np.zeros(steps, np.float32), nodes=nodes,
+            follow=np.zeros((1, WALKERS), np.float32),
+        )  # fmt: skip
+
+    def probability(logit: float) -> float:
+        (candidates, asked), _ = turns
+        return float(node_probabilities(candidates, scores(logit), SCALE)[asked[0]])
+
+    unsure = next(x for x in np.arange(-20, 20, 0.1) if probability(x) >= NEAR_YES)
+    assert probability(unsure) < YES
+    found = read_yes_no(question, turns, [scores(unsure)] * 2, SCALE, 0.5)
+    assert found.value == said
 
 
 @pytest.mark.parametrize(

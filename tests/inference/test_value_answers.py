@@ -8,8 +8,8 @@ from scout_factory import shared_world
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.selection import SelectionConfig
-from kgscout_jax.inference.topics import SearchStart
-from kgscout_jax.inference.whole_graph import compared_entities
+from kgscout_jax.inference.topics import SearchStart, search_start
+from kgscout_jax.inference.whole_graph import compared_entities, walked_text
 
 TOWNS = {"Rome": 2800, "Milan": 1300, "Turin": 600, "Pisa": 90}
 GRAPH = KnowledgeGraph.from_triplets([
@@ -81,6 +81,17 @@ def test_a_policy_without_answers_reads_the_whole_question():
     )
     assert search.compared is None
     assert np.array_equal(search.vectors.whole, scout.encode([question])[0])
+
+
+def test_a_limit_that_is_an_entity_is_left_out_of_the_walk(general_scout):
+    graph = KnowledgeGraph.from_triplets(
+        [("Rome", "twin_of", "Nagoya"), ("Nagoya", "opened_on", "1991-05-01")]
+    )
+    text = "Which twins of Rome opened before 1991-05-01?"
+    start = search_start(text, graph, None, general_scout.link)
+    assert len(start.ids) == 2  # the town, and the day
+    asked = compared_entities(text, graph, start)
+    assert asked and walked_text(text, graph, start, asked) == "Which twins of Rome"
 
 
 def test_guesses_at_the_answer_count_beside_the_clause_that_is_left_out(general_scout):

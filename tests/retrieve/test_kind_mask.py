@@ -55,7 +55,10 @@ def test_logits_stay_where_nothing_better_fits():
     who = fitted("Who starred in it?", logits)
     assert who.tolist() == [-9, 3, 2 - PENALTY, -9]
     # Nothing here is called a battle, and "what" leaves the kind open.
-    assert fitted("What battles did Mann fight?", logits).tolist() == logits
+    assert fitted("What battle did Mann fight?", logits).tolist() == logits
+    # But no year is one of several.
+    battles = fitted("What battles did Mann fight?", logits)
+    assert battles.tolist() == [-9, 3, 2 - DOUBT, -9]
     # A year is no thing that somebody directs, but perhaps one is meant.
     assert fitted("What did Mann direct?", logits).tolist() == [-9, 3, 2 - DOUBT, -9]
 

@@ -83,12 +83,18 @@ def test_answers_beside_the_best_one_stand_at_the_same_end_or_are_stated_too():
     # 1 and 2 are at one end of a relation, 3 is at the other, and 4 at another one.
     nodes = np.array([[0, 1], [0, 2], [3, 0], [0, 4]])
     walk = np.array([3.0, 1.0, 2.0, 2.5], np.float32), nodes, np.array([0, 0, 0, 1])
-    beside = answer_set(1, *walk, None, 6)
-    assert np.flatnonzero(beside).tolist() == [0, 1, 2]  # 0 is the tail of 3's triplet
+
+    def found(best, topics, stated=None):
+        return np.flatnonzero(
+            answer_set(best, *walk, np.array(topics), stated, 6)
+        ).tolist()
+
+    assert found(1, [5]) == [0, 1, 2]  # 0 is the tail of 3's triplet
     stated = np.array([False, True, False, False, True, False])
-    assert np.flatnonzero(answer_set(1, *walk, stated, 6)).tolist() == [0, 1, 2, 4]
-    assert np.flatnonzero(answer_set(2, *walk, stated, 6)).tolist() == [0, 1, 2]
-    assert np.flatnonzero(answer_set(5, *walk, None, 6)).tolist() == [5]
+    assert found(1, [5], stated) == [0, 1, 2, 4]
+    assert found(2, [5], stated) == [0, 1, 2]
+    assert found(5, [4]) == [5]
+    assert found(1, [0]) == [1, 2]  # what the topic has by that relation
 
 
 def test_one_relation_twice_is_another_reading_than_once():

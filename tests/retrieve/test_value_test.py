@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.retrieve.value_test import PENALTY, value_test
+from kgscout_jax.retrieve.value_test import GAP, JOINED_GAP, PENALTY, value_test
 from kgscout_jax.text.value_question import value_question
 
 # Topic 0; the towns 1 to 4 are in it; 5 to 9 are values.
@@ -57,6 +57,17 @@ def after(question, facts=(*TOWNS, *PEOPLE), **more):
     if test is None:
         return logits, ANSWERS
     return test.apply(test.outcome(logits, ANSWERS), logits, ANSWERS)
+
+
+def test_all_that_a_topic_has_by_one_relation_is_compared():
+    facts = (*TOWNS, *PEOPLE)
+    test = test_of("What is the smallest town in Italy?", facts)
+    answers = ANSWERS.copy()
+    answers[4] -= GAP  # as if Pisa were of another reading
+    logits = np.linspace(1, 0, len(facts)).astype(np.float32)
+    assert [NAMES[i] for i in test.outcome(logits, answers).passed] == ["Pisa"]
+    answers[4] -= JOINED_GAP
+    assert [NAMES[i] for i in test.outcome(logits, answers).passed] == ["Turin"]
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_kinds_of_nouns_and_forms_of_verbs():
         ("What capital has the country of Alien?", "place"),
         ("Name the actors of Alien.", "person"),
         ("What did Mann direct?", "thing"),
-        ("What did Mann cost?", None),
+        ("What did Mann cost?", "thing"),
         ("what kind of film is Alien", "thing"),
         ("What's the capital of the country of Alien?", "place"),
         ("Can you tell me who wrote Alien?", "person"),

@@ -16,6 +16,13 @@ from kgscout_jax.text.spelling import corrected
         ("Might Halovir be the cause of hiccups?", "is Halovir the cause of hiccups?"),
         ("how big is the Data Ops team?", "how many people are on the Data Ops team?"),
         ("Data Ops headcount", "how many members does Data Ops have"),
+        (
+            "is anybody on Ops based in Bern, and if so who?",
+            "who is on Ops based in Bern?",
+        ),
+        ("Is there something by Ann, if so, what?", "what is by Ann?"),
+        ("Is there a shop in Bern, and what is it called?", "which shop is in Bern?"),
+        ("Acme shops in Bern, any?", "are there any Acme shops in Bern?"),
         ("Heat 2 number of actors", "how many actors does Heat 2 have"),
     ],
 )
@@ -34,6 +41,8 @@ def test_other_forms_are_put_in_the_usual_one(question, usual):
         "average class size",
         "Please tell me the number of films by Mann",
         "Would you be a dear and list the films of Mann?",
+        "Which of them, if any?",
+        "Is there a film by Mann, and what is its budget?",
         "Who could Ann be the aunt of?",
     ],
 )
