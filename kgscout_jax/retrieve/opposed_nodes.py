@@ -2,8 +2,9 @@
 
 Some graphs have two relations of the same name but for the direction:
 ``transferred_to`` and ``transferred_from``, ``source_airport`` and
-``destination_airport``. "To" or "from" before a topic says at which of them it stands,
-and at the end of a question at which its answer does.
+``destination_airport``, ``departsFrom`` and ``arrivesAt``. "To" or "from" before a
+topic says at which of them it stands, and at the end of a question at which its answer
+does.
 """
 
 from __future__ import annotations
@@ -17,15 +18,21 @@ from jaxtyping import Bool, Float32, Int
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.question_clause import topic_as_one
-from kgscout_jax.text.relation_words import relation_words
+from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.words import name_span
 
-_TO = "to into towards destination target recipient receiver arrival incoming".split()
-_FROM = "from origin source sender departure outgoing".split()
+_TO = (
+    "to into towards destination target recipient receiver arrival arrivals arrives "
+    "arrive lands incoming end ends"
+).split()
+_FROM = (
+    "from origin source sender departure departures departs depart leaves outgoing "
+    "start starts"
+).split()
 _SIDES = {**dict.fromkeys(_TO, +1), **dict.fromkeys(_FROM, -1)}
 """+1 of words for where something goes, -1 for where it comes from."""
 _PREPOSITIONS = frozenset("to into from".split())
-_ADJECTIVES = frozenset(("incoming", "outgoing"))
+_ADJECTIVES = frozenset("incoming outgoing arrivals departures".split())
 _PASSED = frozenset("the a an any".split())
 
 
@@ -103,14 +110,16 @@ def relation_sides(relations: Sequence[str]) -> Int[np.ndarray, "r"]:
 
     >>> relation_sides(["sent_to", "sent_from", "married_to", "origin"]).tolist()
     [1, -1, 0, 0]
+    >>> relation_sides(["departsFrom", "arrivesAt"]).tolist()
+    [-1, 1]
     """
     stems = dict[tuple[str, ...], dict[int, list[int]]]()
     for i, relation in enumerate(relations):
         words = relation_words(relation)
-        found = [_SIDES[word] for word in words if word in _SIDES]
+        found = {_SIDES[word] for word in words if word in _SIDES}
         if len(found) == 1:
-            stem = tuple(word for word in words if word not in _SIDES)
-            stems.setdefault(stem, {}).setdefault(found[0], []).append(i)
+            stem = tuple(w for w in words if w not in _SIDES and w not in PREPOSITIONS)
+            stems.setdefault(stem, {}).setdefault(found.pop(), []).append(i)
     out = np.zeros(len(relations), np.int64)
     for numbers in stems.values():
         if len(numbers) == 2:
@@ -122,6 +131,8 @@ def relation_sides(relations: Sequence[str]) -> Int[np.ndarray, "r"]:
 def _side_of_topic(tokens: Sequence[str], place: int) -> int:
     """The direction that the words before a topic say; 0 for none."""
     before = [word for word in tokens[:place] if word not in _PASSED]
+    if before[-2:] == ["out", "of"]:
+        return -1
     if before and before[-1] in _PREPOSITIONS:
         return _SIDES[before[-1]]
     said = [_SIDES[word] for word in tokens if word in _ADJECTIVES]

@@ -44,7 +44,8 @@ _RANKS = frozenset(map(word_key, RANK_ADVERBS))
 """Keys of words that rank, and do not say which values: ``first_released``."""
 _OF_LIFE = frozenset(map(word_key, ("birth", "death")))
 IMPLIED = 1.0
-WEIGHTS = (2.0, 1.5, IMPLIED)
+SAID = 1.5
+WEIGHTS = (2.0, SAID, IMPLIED)
 """Of a relation's word that stands next to the comparing word, elsewhere in the
 question, or that the comparing word implies."""
 POPULATION = word_key("population")
@@ -191,7 +192,8 @@ class ValueTest:
             group = valued[rivals[valued]].tolist()
             unread = any(rivals[node] for node in attribute.unread)
             known = not unread and self._known(len(group), rivals.sum())
-            if top >= answers.max() - NEAR and known:
+            near = top >= answers.max() - NEAR or attribute.match >= SAID
+            if near and known:
                 found.append(((attribute.match, top), attribute, group))
         if not found or (len(found) > 1 and not any(a.match for _, a, _ in found)):
             return None

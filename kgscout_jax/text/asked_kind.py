@@ -32,6 +32,7 @@ from kgscout_jax.text.noun_phrase import (
     NounPhrase,
     noun_phrase,
 )
+from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.value_words import is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
@@ -67,6 +68,8 @@ _VAGUE = frozenset(
 )
 """Nouns that say nothing of what they stand for."""
 _SORTS = frozenset("kind type sort form".split())
+_HELPING = frozenset("do does did should can could must may might would will".split())
+"""Verbs between "what" and whoever does something to it."""
 _HAVING = frozenset("do does did has have had".split())
 """Words between "what kind of food" and a topic that show that food is asked for."""
 SORT_OF = r"\b(?:kind|type|sort) of (?:an? )?"
@@ -232,7 +235,7 @@ def _helps(rest: Sequence[str]) -> bool:
     Args:
         rest: the words after "what".
     """
-    return rest[:1] != [] and rest[0] in ("do", "does", "did")
+    return rest[:1] != [] and rest[0] in _HELPING
 
 
 def _measured(words: Sequence[str]) -> frozenset[str]:
@@ -244,8 +247,8 @@ def _measured(words: Sequence[str]) -> frozenset[str]:
 def _are_things(words: Sequence[str], phrase: NounPhrase) -> bool:
     """Whether a noun in plural stands for things that have names: "what projects", and
     not "what prices"."""
-    last = words[phrase.stop - 1]
-    if not phrase.nouns or singular_form(last) == last:
+    last = words[phrase.stop - 1] if phrase.nouns else ""
+    if singular_form(last) == last:
         return False
     noun = phrase.nouns[-1]
     is_number = is_measure(noun) or is_attribute(noun)
@@ -328,6 +331,7 @@ def _of_noun_phrase(words: Sequence[str]) -> AskedKind | None:
         or is_comparing(after[0])
         or (is_past(after[0]) and len(phrase.nouns) == 1 and TOPIC not in words)
         or (is_past(after[0]) and by != [] and by[0] in _BEFORE)
+        or (by != [] and by[0] in PREPOSITIONS)  # "spells effective against"
         or after[0].endswith("ing")
     )
     if begins and words[0] != "of" and phrase.nouns[-1] != last and clause:

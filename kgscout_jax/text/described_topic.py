@@ -26,6 +26,7 @@ from kgscout_jax.text.words import FUNCTION_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 _OWNER = re.compile(r"(?: ?['’]s|(?<=s)['’])(?=\s)")
+_NOUN_OWNER = re.compile(r" ([a-z]+)(?:['’]s|(?<=s)['’])(?=\s)")
 _ARTICLES = frozenset("the a an any all some every each our my your".split())
 _RELATIVE = frozenset("that which who whom".split())
 _ASKING = frozenset("who whom whose what which where when how many much".split())
@@ -65,12 +66,17 @@ def described_topic(question: str, topic: tuple[int, int]) -> NestedQuestion | N
     >>> found = described_topic(question, (39, 43))
     >>> found.inner, found.outer("Italy")
     ('Rome is the capital of which country?', 'Who rules Italy?')
+    >>> found = described_topic("Salome composer's teacher", (0, 6))
+    >>> found.inner, found.outer("Strauss")
+    ('Who is the composer of Salome?', "Strauss's teacher")
     >>> described_topic("Who is the composer of Salome?", (23, 29))
     """
     begin, end = topic
     before = _words(question, 0, begin)
     owner = _OWNER.match(question, end)
-    if owner is not None:
+    if owner is None and (noun := _NOUN_OWNER.match(question, end)):
+        found = _of_noun(question, before, topic, noun)
+    elif owner is not None:
         found = _owned(question, before, topic, owner.end())
     else:
         found = _joined(question, before, _words(question, end, len(question)), topic)
@@ -79,6 +85,15 @@ def described_topic(question: str, topic: tuple[int, int]) -> NestedQuestion | N
     inner, (start, stop) = found
     nested = NestedQuestion(inner, question[:start], question[stop:])
     return nested if _asks_beyond(nested) else None
+
+
+def _of_noun(
+    question: str, before: Sequence[_Word], topic: tuple[int, int], noun: re.Match[str]
+) -> tuple[str, tuple[int, int]]:
+    """ "Heat director's wife": as of ``_owned``, the director of Heat."""
+    asking = _asking(noun[1], has_article=False)
+    inner = f"{asking} {noun[1]} of {question[slice(*topic)]}?"
+    return inner, (_article(before, topic[0]), noun.end(1))
 
 
 def _words(question: str, begin: int, end: int) -> list[_Word]:
@@ -282,4 +297,6 @@ def _asks_beyond(nested: NestedQuestion) -> bool:
         return len(content) > 1 or (helped and bool(behind)) or bool(rest)
     if before and before[0] in ("where", "when"):
         return bool(content or behind or {*after} & PREPOSITIONS)
-    return bool(content or (behind and not {*before}.isdisjoint(_ASKING)))
+    asks = not {*before}.isdisjoint(_ASKING)
+    is_owner = _OWNER.match(nested.after) is not None  # "Heat director's wife"
+    return bool(content or (behind and (asks or (is_owner and not before))))

@@ -47,7 +47,9 @@ UNITS: dict[str, tuple[str, float]] = {
     for name in names.split()
 }
 """The dimension and the size of each unit that is converted."""
-_ASSUMED = frozenset("m metre metres meter meters kg kilogram kilograms".split())
+_ASSUMED = frozenset(
+    "m metre metres meter meters kg kilogram kilograms g gram grams".split()
+)
 """Units of values without one, where a question says them."""
 SCALES = {"thousands": 1e3, "millions": 1e6, "mio": 1e6, "billions": 1e9, "bn": 1e9}
 """Words of a relation's name that multiply its values."""

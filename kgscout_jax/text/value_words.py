@@ -221,7 +221,7 @@ _MEASURES = {
 MEASURE_KEYS = {
     word_key(unit): frozenset(map(word_key, words.split()))
     for unit, words in _MEASURES.items()
-} | {word_key("people"): HEADCOUNT}
+} | {word_key(word): HEADCOUNT for word in ("people", "passengers", "guests")}
 """Keys of words for what is counted in a unit: "over 9 people", "below 30 minutes"."""
 _DEGREE_WORDS = frozenset("more less fewer than least most".split())
 PREPOSITION_TESTS = {
