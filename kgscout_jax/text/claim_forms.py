@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.spelling import Correction
 from kgscout_jax.text.value_words import is_comparing
+from kgscout_jax.text.words import FUNCTION_WORDS
 
 ASKS = re.compile(r"^\W*(?:who|whom|whose|what|which|where|when|why|how)\b", re.I)
 """A question word at the beginning."""
@@ -50,8 +52,9 @@ _IF_SO = re.compile(
 _ANY = re.compile(r"\s*[,;:-] ?any\W*$", re.I)
 _SOME = re.compile(r"any (?=[^,;]+\?\W*$)", re.I)
 _BARE = re.compile(
-    r"^[A-Z][^,;?]* (?:\w+ed|born|made|built|written|native|indigenous|endemic|part)"
-    r" (?:by|in|to|of|from|on|at|with) (?:the )?[A-Z][^,;?]*\?\W*$"
+    r"^(?P<who>[A-Z][^,;?]*?) "
+    r"(?:\w+ed|born|made|built|written|native|indigenous|endemic|part) "
+    r"(?:by|in|to|of|from|on|at|with) (?:the )?[A-Z][^,;?]*\?\W*$"
 )
 """A statement of two names with a question mark, and no verb: "Acme owned by Bo?"."""
 _BEING = frozenset("is are was were has have had".split())
@@ -91,9 +94,21 @@ def _some(question: str) -> list[Correction]:
         map(is_comparing, question.split())
     ):
         return [Correction(0, match[0], f"are there {match[0].casefold()}")]
-    if is_title and _BARE.match(question):
+    if is_title and (match := _BARE.match(question)) and _is_name(match["who"]):
         return [Correction(0, "", "is ")]
     return []
+
+
+def _is_name(text: str) -> bool:
+    """Whether words at the beginning of a question name one: no "Films" or "People".
+
+    >>> [_is_name(text) for text in ("Acme", "Sea of Sand 2", "Films", "Old films")]
+    [True, True, False, False]
+    """
+    words = text.split()
+    if len(words) == 1:
+        return base_noun(text.casefold()) == text.casefold()
+    return all(w[0].isupper() or w[0].isdigit() or w in FUNCTION_WORDS for w in words)
 
 
 def _claim(question: str) -> list[Correction]:
