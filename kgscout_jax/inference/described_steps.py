@@ -125,7 +125,11 @@ def _description(
     And for one with an answer that is sure.
     """
     text, graph, _, topics = query
-    if not isinstance(graph, KnowledgeGraph):
+    # Linking takes long: most questions are settled whatever their description names.
+    may_name_several = len(whole.topics) > 1 or len(whole.links) > 1
+    if not isinstance(graph, KnowledgeGraph) or _is_settled(
+        whole, several=may_name_several
+    ):
         return None
     start = search_start(text, graph, topics, link)
     if topics is None:
@@ -134,7 +138,8 @@ def _description(
     places = sorted({(begin, end) for begin, end, _ in spans})
     if not places or start.unknown or start.absent:
         return None
-    if _is_settled(whole, several=len(places) > 1):
+    several = len(places) > 1
+    if _is_settled(whole, several=several):
         return None
     if value_question(text, [text[slice(*place)] for place in places]) is not None:
         return None  # what is compared is found in one step
@@ -143,7 +148,6 @@ def _description(
     if steps is None:
         return None
     names = (graph.entities[entity] for *_, entity in spans)
-    several = len(places) > 1
     return Description(query, steps, whole, several, passed.union(names))
 
 
@@ -173,8 +177,8 @@ def _followed(asked: Description, first: RetrievalResult) -> list[Answer]:
         and (is_year(each.name) or not is_number(each.name))
     ]  # Nothing is asked about a price.
     answers = _near_best(answers, LEAST_FOLLOWED)[:MAX_FOLLOWED]
-    is_settled = bool(asked.whole.answers) and asked.whole.confidence >= SETTLED_SET
-    is_settled = is_settled and not asked.several
+    is_sure = bool(asked.whole.answers) and asked.whole.confidence >= SETTLED_SET
+    is_settled = is_sure and not asked.several
     return [] if len(answers) > 1 and is_settled else answers
 
 

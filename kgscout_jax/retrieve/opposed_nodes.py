@@ -10,6 +10,7 @@ does.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,8 @@ _SIDES = {**dict.fromkeys(_TO, +1), **dict.fromkeys(_FROM, -1)}
 """+1 of words for where something goes, -1 for where it comes from."""
 _PREPOSITIONS = frozenset("to into from".split())
 _ADJECTIVES = frozenset("incoming outgoing arrivals departures".split())
+_SAYING = _PREPOSITIONS | _ADJECTIVES | {"out"}
+"""Words of questions, one of which says every direction."""
 _PASSED = frozenset("the a an any".split())
 
 
@@ -70,6 +73,8 @@ def opposed_nodes(
         around: its candidates.
         v: number of nodes.
     """
+    if _SAYING.isdisjoint(words):
+        return []
     sides = relation_sides(around.relations)
     if not sides.any():
         return []
@@ -115,17 +120,24 @@ def relation_sides(relations: Sequence[str]) -> Int[np.ndarray, "r"]:
     """
     stems = dict[tuple[str, ...], dict[int, list[int]]]()
     for i, relation in enumerate(relations):
-        words = relation_words(relation)
-        found = {_SIDES[word] for word in words if word in _SIDES}
-        if len(found) == 1:
-            stem = tuple(w for w in words if w not in _SIDES and w not in PREPOSITIONS)
-            stems.setdefault(stem, {}).setdefault(found.pop(), []).append(i)
+        side, stem = _direction(relation)
+        if side:
+            stems.setdefault(stem, {}).setdefault(side, []).append(i)
     out = np.zeros(len(relations), np.int64)
     for numbers in stems.values():
         if len(numbers) == 2:
             for side, own in numbers.items():
                 out[own] = side
     return out
+
+
+@lru_cache(maxsize=1 << 14)
+def _direction(relation: str) -> tuple[int, tuple[str, ...]]:
+    """The direction that a relation's name says, 0 for none, and its other words."""
+    words = relation_words(relation)
+    found = {_SIDES[word] for word in words if word in _SIDES}
+    stem = (w for w in words if w not in _SIDES and w not in PREPOSITIONS)
+    return (found.pop() if len(found) == 1 else 0), tuple(stem)
 
 
 def _side_of_topic(tokens: Sequence[str], place: int) -> int:

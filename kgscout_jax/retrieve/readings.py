@@ -96,10 +96,7 @@ def answer_set(
     if at.any():
         slot = int(np.where(at, logits, -np.inf).argmax())
         side = int(nodes[slot, 1] == best)
-        same = relation_index == relation_index[slot]
-        if np.isin(nodes[slot, 1 - side], topics):
-            same &= np.isin(nodes[:, 1 - side], topics)
-        out[nodes[same, side]] = True
+        out[_nodes_alike(slot, side, nodes, relation_index, topics)] = True
     if stated is not None and stated[best]:
         out[: len(stated)] |= stated
     out[best] = True
@@ -124,14 +121,34 @@ def joined_alike(
         topics: nodes that the walk starts from.
     """
     # A row for each end at which the node stands, with a topic at the other one.
-    is_topic = np.isin(nodes, topics)
-    at = (nodes == node).T & is_topic[:, ::-1].T
+    at = (nodes == node).T & np.isin(nodes, topics)[:, ::-1].T
     if not at.any():
         return None
-    best = int(np.where(at.any(axis=0), logits, -np.inf).argmax())
-    end = int(at[1, best])
-    same = (relation_index == relation_index[best]) & is_topic[:, 1 - end]
-    return np.unique(nodes[same, end])
+    slot = int(np.where(at.any(axis=0), logits, -np.inf).argmax())
+    side = int(at[1, slot])
+    return np.unique(_nodes_alike(slot, side, nodes, relation_index, topics))
+
+
+def _nodes_alike(
+    slot: int,
+    side: int,
+    nodes: Int[np.ndarray, "n 2"],
+    relation_index: Int[np.ndarray, "n"],
+    topics: Int[np.ndarray, "t"],
+) -> Int[np.ndarray, "m"]:
+    """The nodes at one end of a candidate's relation; beside topics, if it joins one.
+
+    Args:
+        slot: the candidate.
+        side: 0 for heads, 1 for tails.
+        nodes: of head and tail of each candidate.
+        relation_index: which relation each candidate has.
+        topics: nodes that the walk starts from.
+    """
+    same = relation_index == relation_index[slot]
+    if np.isin(nodes[slot, 1 - side], topics):
+        same &= np.isin(nodes[:, 1 - side], topics)
+    return nodes[same, side]
 
 
 def topic_steps(

@@ -43,6 +43,7 @@ MIN_COVERAGE = 0.5
 _RANKS = frozenset(map(word_key, RANK_ADVERBS))
 """Keys of words that rank, and do not say which values: ``first_released``."""
 _OF_LIFE = frozenset(map(word_key, ("birth", "death")))
+"""Keys of relations to days that no other verb means."""
 IMPLIED = 1.0
 SAID = 1.5
 WEIGHTS = (2.0, SAID, IMPLIED)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.question_clause import BE, HAVE
 from kgscout_jax.text.spelling import Correction
 from kgscout_jax.text.value_words import is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS
@@ -57,8 +58,6 @@ _BARE = re.compile(
     r"(?:by|in|to|of|from|on|at|with) (?:the )?[A-Z][^,;?]*\?\W*$"
 )
 """A statement of two names with a question mark, and no verb: "Acme owned by Bo?"."""
-_BEING = frozenset("is are was were has have had".split())
-"""Verbs that stay before what they say of which ones."""
 
 
 def claim_forms(question: str) -> list[Correction]:
@@ -77,7 +76,7 @@ def _some(question: str) -> list[Correction]:
     if match := _IF_SO.match(question):
         stop = match.start("so")
         asked, helper = match["thing"], match["be"].casefold()
-        being = f"{helper} " if helper in _BEING else ""
+        being = f"{helper} " if helper in BE | HAVE else ""
         which = f"which {asked}" if asked else "who" if match["body"] else "what"
         return [
             Correction(0, question[: match.start("rest")], f"{which} {being}"),

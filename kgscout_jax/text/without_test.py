@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kgscout_jax.text.question_clause import BE, DO
 from kgscout_jax.text.relation_words import PREPOSITIONS
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.words import WORD
@@ -15,7 +16,6 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a clause before a comparing word, which ends the text."""
-_HELPERS = frozenset("do does did has have had is are was were can".split())
 _FRONTED = re.compile(r"\W*(?P<test>\w+)(?: [^\s,]+){1,3}, ")
 """A test before the question: "Before 1990, which"."""
 
@@ -69,6 +69,6 @@ def _without_verb(text: str, topic: str) -> str:
     place = text.casefold().find(topic)
     stop = place + len(topic)
     before = WORD.findall(text[:place].casefold())
-    if _HELPERS.isdisjoint(before) and before[-1:] and before[-1] in PREPOSITIONS:
+    if (BE | DO).isdisjoint(before) and before[-1:] and before[-1] in PREPOSITIONS:
         return text[:stop] if len(text[stop:].split()) == 1 else text
     return text

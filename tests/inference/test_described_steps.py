@@ -113,6 +113,7 @@ def test_what_several_topics_have_in_common_is_asked_for_however_sure_it_is():
             "Who is the composer of Salome and Elektra?": {"Strauss": 0.9},
             "Who taught Strauss?": {"Meyer": 0.8},
         },
+        topics=("Salome", "Elektra"),
     )
     assert [answer.name for answer in found.answers] == ["Meyer"] and len(texts) == 2
 
