@@ -3,7 +3,8 @@
 No topic and no combination of paths (``Draft.signature``) of dev or test occurs in
 another split; one path of a combination may. Combinations are divided first, within
 groups of equal lengths; a topic belongs to the split that takes it first, and topics of
-many drafts belong to train.
+many drafts belong to train. Dev and test, which choose first, take a share of the
+topics at most: of a small graph little would be left to train on.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ SHARES = {"train": 0.8, "dev": 0.1, "test": 0.1}
 """Share of the questions of each split, and of the paths."""
 PER_TOPIC = 3
 """Questions of a topic before others come first."""
+TOPIC_SHARE = 0.12
+"""Share of all topics that dev may take, and test."""
+LEAST_TOPICS = 20
+"""Topics that they may take in any graph."""
 HUB = 3.0
 """Drafts of a topic, as a multiple of the mean, from which it belongs to train."""
 
@@ -43,6 +48,8 @@ class Selection:
             for topic, count in counts.items()
             if count > max(HUB * mean, len(drafts) / 100)
         }
+        most = max(round(TOPIC_SHARE * len(counts)), LEAST_TOPICS)
+        self.topics_left = {"train": len(counts), "dev": most, "test": most}
 
     def drafts(self, split: str, name: str, quota: int) -> Iterator[Draft]:
         """The drafts of a class for a split; those the caller takes are ``claimed``."""
@@ -62,13 +69,20 @@ class Selection:
 
     def claim(self, draft: Draft, split: str) -> None:
         """Give the topics of a question to its split."""
-        for leg in draft.legs:
-            self.split_of_topic[leg.topic] = split
+        for topic in self._new_topics(draft):
+            self.split_of_topic[topic] = split
+            self.topics_left[split] -= 1
 
     def _is_free(self, draft: Draft, split: str) -> bool:
+        if len(self._new_topics(draft)) > self.topics_left[split]:
+            return False
         return all(
             self.split_of_topic.get(leg.topic, split) == split for leg in draft.legs
         )
+
+    def _new_topics(self, draft: Draft) -> set[int]:
+        """Its topics that no split has."""
+        return {leg.topic for leg in draft.legs} - self.split_of_topic.keys()
 
 
 def split_paths(
