@@ -28,9 +28,13 @@ from kgscout_jax.utils.progress import ProgressBar
 
 FILES = tuple(
     Path(__file__).with_name(f"relation_names{each}.json")
-    for each in ("", "_culture", "_trade", "_unread")
+    for each in (
+        *("", "_culture", "_trade", "_unread", "_attributes"),
+        *("_work", "_science", "_public"),
+    )
 )
-"""The last one was written by others, and nothing was mended by its questions."""
+"""All but the first three were written by others; nothing was mended by the questions
+of the last one."""
 GRAPHS = 10
 STEP = 7
 """Places between the entities of one pair and of the next."""

@@ -27,9 +27,16 @@ _SAYING = frozenset(
 """Words that say no more of an entity than its other name."""
 _NAMING = frozenset(
     "called named nicknamed nickname known synonym alias name abbreviation acronym "
-    "title".split()
+    "title pseudonym abbreviated dubbed hide short stand go real full".split()
 )
 """Those that say that it is one: no class need be known."""
+_STANDING = frozenset(("stand", "short"))
+"""Those behind the name: "what does X stand for"."""
+_ANYTHING = frozenset(
+    "behind actual actually firm company organization person people somebody "
+    "someone".split()
+)
+"""Words beside them for what goes by that name."""
 
 
 def read_alias(
@@ -63,7 +70,7 @@ def read_alias(
     text = question.casefold()
     said = {base_noun(word.text) for word in question_words(question, names)}
     last = max(link.stop for link in links) == len(question.rstrip(" ?."))
-    is_named = last and not _NAMING.isdisjoint(said)
+    is_named = not (_NAMING if last else _STANDING).isdisjoint(said)
     if (asked is None and not is_named) or (asked is not None and asked.number):
         return None
     nouns = frozenset[str]() if asked is None else asked.nouns
@@ -74,7 +81,8 @@ def read_alias(
         base_noun(str(nodes[i]).casefold()) for i in found.nodes[own, 1].tolist()
     }
     is_of_class = not classes.isdisjoint(nouns) or is_named
-    if not is_of_class or said - nouns - _SAYING - _NAMING:
+    beside = _ANYTHING if is_named else frozenset()
+    if not is_of_class or said - nouns - _SAYING - _NAMING - beside:
         return None
     named = [str(nodes[i]).casefold() in text for i in found.nodes[:, 1].tolist()]
     evidence = np.flatnonzero(np.array(named, bool) & (found.nodes[:, 0] == node))

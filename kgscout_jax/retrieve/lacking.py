@@ -18,9 +18,6 @@ from kgscout_jax.retrieve.stated_nodes import is_dating, nodes_at_ends, stated_n
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.stated_relation import all_answer_ends
 
-_FEW_ENDS = 3
-"""Ends of relations that tell what a node is like, at least."""
-
 
 def lacks_relation(words: Sequence[str], around: LocalGraph) -> bool:
     """Whether a question says relations that are here, and none of which its topic has.
@@ -70,8 +67,6 @@ def have_alike_nodes(ends: Sequence[frozenset[int]], around: LocalGraph) -> bool
         return bool(holders[head[np.isin(tail, own)]].any())
     node, end = around.ends
     own_ends = np.unique(end[is_topic[node]])
-    if len(own_ends) < _FEW_ENDS:
-        return True  # Too little is known of the topic to call anything else unlike it.
     known = np.isin(end, own_ends)
     shared = np.bincount(node[known & holders[node]], minlength=v)
     return bool(3 * shared.max(initial=0) >= len(own_ends))

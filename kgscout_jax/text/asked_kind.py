@@ -143,6 +143,8 @@ def asked_kind(question: str, topics: Sequence[str]) -> AskedKind | None:
     if words[-3:] == ["for", "a", "living"]:
         words = ["what", "occupation"]
     start = next((i for i, word in enumerate(words) if word not in _BEFORE), len(words))
+    if words[1:2] and words[1] in _COSTING and {*words[2:]} == {TOPIC}:
+        return None  # "what costs 5 pounds"
     for i, word in enumerate(words):
         if word in _QUESTION_WORDS and (i == start or _leads(words[:i])):
             return _of_question_word(words, i)
@@ -208,6 +210,9 @@ def _mask_name(words: list[str], topic: str) -> bool:
     return bool(name and places)
 
 
+_COSTING = frozenset(("costs", "weighs"))
+_AREA = frozenset("area surface land total".split())
+"""Words for how large something is."""
 _PRICES = ("price", "cost")
 """What "how much is X" asks for."""
 
@@ -398,6 +403,8 @@ def _of_phrase(words: Sequence[str], phrase: NounPhrase) -> AskedKind | None:
         # Of "state flower" the flower; "airport serves" says both, and what "her child
         # is working on" is no child.
         nouns = nouns[-1:]
+    if nouns[-1:] == ["area"] and {*nouns} <= _AREA and _is_owned(words, phrase):
+        return AskedKind("thing", frozenset(names | {"area", "surface area"}))
     if nouns == ["area"] and whole and noun_kind(whole[-1]) == "thing":
         return AskedKind("thing", frozenset(names | {"field"}))  # "of expertise"
     for noun in reversed(nouns):
@@ -412,6 +419,14 @@ def _of_phrase(words: Sequence[str], phrase: NounPhrase) -> AskedKind | None:
             return AskedKind(kind, frozenset(names | noun_synonyms(names)))
     names |= {*nouns}
     return AskedKind("thing", frozenset(names | noun_synonyms(names)))
+
+
+def _is_owned(words: Sequence[str], phrase: NounPhrase) -> bool:
+    """Whether a noun phrase ends the question as a topic's: "X area", "area of X"."""
+    behind = words[phrase.stop :]
+    return (behind[:1] == ["of"] and {*behind[1:]} == {TOPIC}) or (
+        not behind and TOPIC in words
+    )
 
 
 def _of_sort(whole: Sequence[str]) -> AskedKind:

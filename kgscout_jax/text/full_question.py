@@ -33,6 +33,13 @@ _BESIDE = frozenset(("in", "from", "on", "at", "for"))
 _TO = frozenset("sequel prequel successor predecessor heir alternative rival".split())
 """Nouns behind which "to" stands for "of"."""
 _OWN = frozenset("their its his her a an the".split())
+_CALLED = frozenset(("called", "known as", "named", "referred to as"))
+_NAMED = frozenset(("have", "go by", "known by", "known"))
+_NAMES = frozenset(("name", "names"))
+_OTHER = frozenset(
+    "also otherwise else alternatively other another alternative".split()
+)
+"""Words of questions for another name than the one in the question."""
 _FILMS = frozenset("film films movie movies show shows series".split())
 
 
@@ -160,23 +167,36 @@ def _clause(noun: list[str], behind: list[str]) -> list[str]:
 
 
 def _had(tokens: list[str]) -> list[str]:
-    """ "Which firms have their seat in X" as "have X as seat"; [] of others."""
+    """ "Which firms have their seat in X" as "have X as seat"; [] of others.
+
+    >>> " ".join(_had(["who", "has", TOPIC, "eyes"]))
+    'who has  as eyes'
+    """
     place = next((i for i, word in enumerate(tokens) if word in HAVE), 0)
-    noun = [word for word in tokens[place + 1 : -2] if word not in _OWN]
-    asks = tokens[0] in ("which", "what", "who") and place <= MOST_NOUN_WORDS + 1
-    if not (place and asks and noun and tokens[-1] == TOPIC and tokens[-2] in _BESIDE):
+    asks = tokens[0] in ("which", "what", "who") and 0 < place <= MOST_NOUN_WORDS + 1
+    behind = tokens[place + 1 :]
+    if not (asks and behind):
         return []
-    nouns = all(_is_noun(noun, i) for i in range(len(noun)))
-    return [*tokens[: place + 1], TOPIC, "as", *noun] if nouns else []
+    if behind[0] == TOPIC:
+        noun = behind[1:]
+    elif behind[-1] == TOPIC and behind[-2:-1] and behind[-2] in _BESIDE:
+        noun = [word for word in behind[:-2] if word not in _OWN]
+    else:
+        return []
+    nouns = all(_is_noun(noun, i) and not is_past(noun[i]) for i in range(len(noun)))
+    fits = nouns and 0 < len(noun) <= MOST_NOUN_WORDS
+    return [*tokens[: place + 1], TOPIC, "as", *noun] if fits else []
 
 
 def _turned(tokens: list[str]) -> list[str]:
     """A question in another order, or short of its verb; [] of others.
 
-    "X was directed by whom", "by whom was X directed", "where is X", and "how is X
-    treated".
+    "X was directed by whom", "by whom was X directed", "where is X", "how is X
+    treated", and "what is X also called".
     """
     first, last = tokens[0], tokens[-1]
+    if _asks_other_name(tokens):
+        return ["what", "is", "the", "other", "name", OF, TOPIC]
     if first == TOPIC and tokens[1:2] and tokens[1] in BE and last in ("whom", "who"):
         return ["who", tokens[1], TOPIC, *tokens[2:-1]]
     if (
@@ -190,6 +210,23 @@ def _turned(tokens: list[str]) -> list[str]:
     if first == "how" and tokens[2:3] == [TOPIC] and tokens[3:] == ["treated"]:
         return ["what", *tokens[1:], "with"]
     return []
+
+
+def _asks_other_name(tokens: Sequence[str]) -> bool:
+    """ "What is X also known as", "what else is X called", "does X have another name".
+
+    >>> _asks_other_name(["what", "other", "names", "does", TOPIC, "go", "by"])
+    True
+    """
+    at = tokens.index(TOPIC)
+    before, passed = {*tokens[:at]}, _OTHER | {*_NAMES, "any"}
+    verb = " ".join(word for word in tokens[at + 1 :] if word not in passed)
+    if _OTHER.isdisjoint(tokens):
+        return False
+    if not before.isdisjoint(BE) and verb in _CALLED:
+        return True
+    has_name = not before.isdisjoint(BE | DO) and verb in _NAMED
+    return has_name and not _NAMES.isdisjoint(tokens)
 
 
 def _is_noun(words: Sequence[str], i: int) -> bool:

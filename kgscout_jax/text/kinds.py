@@ -57,15 +57,23 @@ _INTRANSITIVE = frozenset("act star perform sing teach win".split())
 """Verbs whose past forms say what the head did: "acted in", but "created in"."""
 _NO_SUBJECTS = PREPOSITIONS | _AUXILIARIES
 _DASH = re.compile(r"\s*[–—]\s*|\s+(?:-+|->|>)\s+")
-_UNITS = frozenset(
+UNIT_WORDS = frozenset(
     "kg g t lb lbs tons tonnes km m cm mm mi ft feet miles meters metres km2 m2 sqkm "
     "l ml liters litres kw mw kwh kb mb gb tb ms percent pct usd eur gbp "
     "years months weeks days hours minutes seconds".split()
 )
+"""Last words of relations to numbers: "weight kg"."""
 _IRREGULAR_NOUNS = {
     "people": "person", "children": "child", "men": "man", "women": "woman",
     "wives": "wife", "lives": "life", "movies": "movie", "series": "series",
-    "species": "species", "bases": "basis", "alumni": "alumnus",
+    "species": "species", "bases": "base", "alumni": "alumnus", "corps": "corps",
+    "aliases": "alias", "alias": "alias", "lenses": "lens", "lens": "lens",
+    "biases": "bias", "bias": "bias", "atlas": "atlas", "canvas": "canvas",
+    "fungi": "fungus", "nuclei": "nucleus", "cacti": "cactus", "larvae": "larva",
+    "algae": "alga", "bacteria": "bacterium", "phenomena": "phenomenon",
+    "geese": "goose", "oxen": "ox", "loaves": "loaf", "thieves": "thief",
+    "quizzes": "quiz", "cookies": "cookie", "calories": "calorie",
+    "zombies": "zombie", "pancreas": "pancreas",
     "diagnoses": "diagnosis", "analyses": "analysis", "theses": "thesis",
     "crises": "crisis", "hypotheses": "hypothesis", "criteria": "criterion",
     "indices": "index", "vertices": "vertex", "matrices": "matrix",
@@ -297,7 +305,9 @@ def _said(words: list[str]) -> Iterator[Hint]:
         elif _begins_with_verb(words):  # "plays in club" names a club, of players
             yield HEAD, lists["agents_in"].get(active or words[0], ""), GUESSED
             words = words[2:]
-        if len(words) > 1 and (_PARTICIPLE.search(words[-1]) or words[-1] in _UNITS):
+        if len(words) > 1 and (
+            _PARTICIPLE.search(words[-1]) or words[-1] in UNIT_WORDS
+        ):
             words = words[:-1]  # "languages spoken" are languages
         yield TAIL, _singular(words), NAMED
         if len(words) == 2 and words[1] in listed_words("labels"):
@@ -383,7 +393,7 @@ def _owner(words: list[str]) -> str:
     if len(words) != 2:
         return ""
     first, last = words
-    if last in _UNITS or first.endswith("est"):
+    if last in UNIT_WORDS or first.endswith("est"):
         return ""  # "length km", "highest peak"
     no_nouns = _AUXILIARIES | PREPOSITIONS | listed_words("verbs")
     if first in no_nouns.union(kind_words()["subjects"]) or _PARTICIPLE.search(first):

@@ -12,11 +12,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from kgscout_jax.text.kinds import singular
+from kgscout_jax.text.kinds import UNIT_WORDS, singular
 from kgscout_jax.text.relation_predicate import head_type
 from kgscout_jax.text.relation_words import PREPOSITIONS, plain_words
 
 _SAID, _KEY, _MUTUAL = "+", "*", "="
+_NUMBER = frozenset(("no", "nr", "num"))
 
 
 class RelationName(NamedTuple):
@@ -37,12 +38,12 @@ def names_in_group(relation: str) -> tuple[RelationName, ...]:
     >>> [name for name, inverse in names if inverse][:2]
     ['employs', 'employee']
     """
-    key = _key_of(relation)
+    key, own = _key_of(relation), " ".join(plain_words(relation))
     out = dict.fromkeys(
         RelationName(name, other != inverse)
         for group, inverse in _places().get(key, ())
         for name, other in group
-        if name != key and name[0] != _KEY
+        if name != own and name[0] != _KEY
     )
     return (*out,)
 
@@ -73,6 +74,10 @@ def _key_of(relation: str) -> str:
     ``/film/actor/film`` leads from actors: it is ``actor of``.
     """
     words = [*plain_words(relation)]
+    while len(words) > 1 and words[-1] in UNIT_WORDS:
+        words.pop()  # "weight kg", "area sq km"
+    if len(words) > 1 and words[-1] in _NUMBER:
+        words[-1] = "number"
     forms = [words, singular(words)]
     if len(words) > 2 and words[-2] in PREPOSITIONS:
         forms.append(words[:-1])  # "works at company"

@@ -9,6 +9,7 @@ up, because that takes seconds to load: words are compared by their stems.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -67,6 +68,8 @@ _REPORTS = frozenset(("report", "subordinate"))
 """What those are who report to somebody."""
 _BY = "by"
 """Marks the groups of those who made something."""
+_MOST = 2
+"""Names of one end, as a multiple of those of the other, that decide."""
 _FORMER_WORDS = FORMER | {"past", "once"}
 _PLACES = frozenset(
     "country nation continent city town state county province district".split()
@@ -235,9 +238,10 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
         ends = {each: _end_of_makers(each) for each in relations}
         return _of_noun(noun, ends)
     noun = _clause_noun(words)
-    # No relation of the groups leads to a time.
-    if words[0] == "when" or len(noun) > NOUN_WORDS or not TIMES.isdisjoint(noun):
+    if len(noun) > NOUN_WORDS:
         return {}
+    if words[0] == "when" or not TIMES.isdisjoint(noun):
+        relations = [each for each in relations if _leads_to_time(each)]
     if noun_form := vague_noun(words):
         own = _ends_by_names(noun_form, [*relations])
         found = dict(zip(relations, own, strict=True))
@@ -247,6 +251,13 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
             return {relation: each for relation, each in found.items() if each}
     ends = {each: _ends_by_group(tuple(words), each) for each in relations}
     return _of_noun(noun, ends)
+
+
+@lru_cache(maxsize=1 << 12)
+def _leads_to_time(relation: str) -> bool:
+    """Whether a relation of the groups goes by a name for times: a "release date"."""
+    names = (name for name, inverse in names_in_group(relation) if not inverse)
+    return any(noun_kind(name) == "time" for name in names)
 
 
 def _clause_noun(words: Sequence[str]) -> tuple[str, ...]:
@@ -282,14 +293,17 @@ def _ends_by_group(words: tuple[str, ...], relation: str) -> frozenset[int]:
     if clause is not None and _is_other_object(clause, relation):
         return frozenset()
     names, said = names_in_group(relation), _stems(words)
-    ends = {
+    ends = Counter(
         1 - end if inverse else end
         for name, inverse in names
         if not said.isdisjoint(_stems_of_name(name))
         for end in _ends_by_name(words, name)
-    }
-    mutual = len({name for name, _ in names}) < len(names)
-    return frozenset(ends) if mutual or len(ends) == 1 else frozenset()
+    )
+    if len({name for name, _ in names}) < len(names):
+        return frozenset(ends)  # A mutual relation.
+    # "Heads" is a verb or a plural: most names decide.
+    likely = [end for end in ends if ends[end] >= _MOST * ends[1 - end]]
+    return frozenset(likely)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -309,8 +323,12 @@ def _stems(words: tuple[str, ...]) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 12)
 def _stems_of_name(name: str) -> frozenset[str]:
-    """``_stems`` of a name; a question without one of them does not say it."""
-    return _stems((*relation_words(name),))
+    """``_stems`` of a name, and of its words as one.
+
+    A question without one of them does not say it.
+    """
+    words = relation_words(name)
+    return _stems((*words, "".join(words)))
 
 
 def _has_preposition(words: Sequence[str]) -> bool:
@@ -376,6 +394,8 @@ def _ends_by_names(
 def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
     """See ``answer_ends``."""
     asked, doer = clause.preposition, doer_end(relation, clause.verb)
+    if active := _active(relation):
+        return frozenset(1 - end for end in _ends_of_clause(clause, active))
     if _says_noun_and_verb(clause, relation):
         return frozenset([TAIL])
     if doer is None:
@@ -399,6 +419,14 @@ def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
         return frozenset()
     asks_doer = clause.topic_first == clause.passive
     return frozenset([doer if asks_doer else 1 - doer])
+
+
+def _active(relation: str) -> str:
+    """ "Looked after" of "looked after by", whose ends are the other way round; "" of
+    other names."""
+    words = without_auxiliaries(relation_words(relation))
+    is_passive = words[2:] == [_BY] and is_past(words[0]) and words[1] in PREPOSITIONS
+    return " ".join(words[:2]) if is_passive else ""
 
 
 def _says_noun_and_verb(clause: Clause, relation: str) -> bool:

@@ -29,6 +29,10 @@ GRAPH = KnowledgeGraph.from_triplets([
         ("What is the address of HX-1?", "5 Oak Ave"),
         ("When was Turbo born?", "1970-02-03"),
         ("Who is nicknamed Turbo?", "Ann Lee"),
+        ("Who goes by the name Turbo?", "Ann Lee"),
+        ("What does Turbo stand for?", "Ann Lee"),
+        ("What is the real name of the person known as Turbo?", "Ann Lee"),
+        ("What is Ann Lee also known as?", "Turbo"),
         ("What is the nickname of Ann Lee?", "Turbo"),
     ],
 )
