@@ -33,6 +33,10 @@ _BESIDE = frozenset(("in", "from", "on", "at", "for"))
 _TO = frozenset("sequel prequel successor predecessor heir alternative rival".split())
 """Nouns behind which "to" stands for "of"."""
 _OWN = frozenset("their its his her a an the".split())
+_DONE = frozenset(
+    "bought sold found met read held kept left lost paid sent run shot put set".split()
+)
+"""Participles that ``is_past`` does not know: "which brands has X bought"."""
 _CALLED = frozenset(("called", "known as", "named", "referred to as"))
 _NAMED = frozenset(("have", "go by", "known by", "known"))
 _NAMES = frozenset(("name", "names"))
@@ -183,8 +187,9 @@ def _had(tokens: list[str]) -> list[str]:
         noun = [word for word in behind[:-2] if word not in _OWN]
     else:
         return []
-    nouns = all(_is_noun(noun, i) and not is_past(noun[i]) for i in range(len(noun)))
-    fits = nouns and 0 < len(noun) <= MOST_NOUN_WORDS
+    done = any(is_past(word) or word in _DONE for word in noun)
+    nouns = all(_is_noun(noun, i) for i in range(len(noun)))
+    fits = nouns and not done and 0 < len(noun) <= MOST_NOUN_WORDS
     return [*tokens[: place + 1], TOPIC, "as", *noun] if fits else []
 
 

@@ -19,6 +19,7 @@ from kgscout_jax.text.full_question import full_question, made_noun, vague_noun
 from kgscout_jax.text.kinds import (
     HEAD,
     TAIL,
+    Kind,
     base_noun,
     is_finite,
     is_past,
@@ -240,8 +241,10 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
     noun = _clause_noun(words)
     if len(noun) > NOUN_WORDS:
         return {}
+    if words[0] == "where":
+        relations = [each for each in relations if _leads_to(each, "place")]
     if words[0] == "when" or not TIMES.isdisjoint(noun):
-        relations = [each for each in relations if _leads_to_time(each)]
+        relations = [each for each in relations if _leads_to(each, "time")]
     if noun_form := vague_noun(words):
         own = _ends_by_names(noun_form, [*relations])
         found = dict(zip(relations, own, strict=True))
@@ -254,10 +257,15 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
 
 
 @lru_cache(maxsize=1 << 12)
-def _leads_to_time(relation: str) -> bool:
-    """Whether a relation of the groups goes by a name for times: a "release date"."""
-    names = (name for name, inverse in names_in_group(relation) if not inverse)
-    return any(noun_kind(name) == "time" for name in names)
+def _leads_to(relation: str, kind: Kind) -> bool:
+    """Whether a relation of the groups goes by a name for times or places.
+
+    >>> _leads_to("came_out", "time"), _leads_to("died_of", "place")
+    (True, False)
+    """
+    names = [name for name, inverse in names_in_group(relation) if not inverse]
+    within = kind == "place" and any(name.split()[-1] in PLACES for name in names)
+    return within or any(noun_kind(name) == kind for name in names)
 
 
 def _clause_noun(words: Sequence[str]) -> tuple[str, ...]:
