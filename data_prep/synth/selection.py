@@ -23,7 +23,7 @@ PER_TOPIC = 3
 TOPIC_SHARE = 0.12
 """Share of all topics that dev may take, and test."""
 LEAST_TOPICS = 20
-"""Topics that they may take in any graph."""
+"""Topics that each may take though they are a larger share, up to a quarter."""
 HUB = 3.0
 """Drafts of a topic, as a multiple of the mean, from which it belongs to train."""
 
@@ -48,7 +48,8 @@ class Selection:
             for topic, count in counts.items()
             if count > max(HUB * mean, len(drafts) / 100)
         }
-        most = max(round(TOPIC_SHARE * len(counts)), LEAST_TOPICS)
+        few = min(LEAST_TOPICS, len(counts) // 4)
+        most = max(round(TOPIC_SHARE * len(counts)), few)
         self.topics_left = {"train": len(counts), "dev": most, "test": most}
 
     def drafts(self, split: str, name: str, quota: int) -> Iterator[Draft]:

@@ -60,6 +60,7 @@ _DASH = re.compile(r"\s*[–—]\s*|\s+(?:-+|->|>)\s+")
 UNIT_WORDS = frozenset(
     "kg g t lb lbs tons tonnes km m cm mm mi ft feet miles meters metres km2 m2 sqkm "
     "l ml liters litres kw mw kwh kb mb gb tb ms percent pct usd eur gbp "
+    "sq millimeters millimetres grams kilograms "
     "years months weeks days hours minutes seconds".split()
 )
 """Last words of relations to numbers: "weight kg"."""

@@ -18,6 +18,7 @@ from kgscout_jax.text.relation_words import PREPOSITIONS, plain_words
 
 _SAID, _KEY, _MUTUAL = "+", "*", "="
 _NUMBER = frozenset(("no", "nr", "num"))
+_KEYS = frozenset(("id", "ids", "fk"))
 
 
 class RelationName(NamedTuple):
@@ -38,8 +39,10 @@ def names_in_group(relation: str) -> tuple[RelationName, ...]:
     >>> [name for name, inverse in names if inverse][:2]
     ['employs', 'employee']
     """
-    key, own = _key_of(relation), " ".join(plain_words(relation))
-    out = dict.fromkeys(
+    key, words = _key_of(relation), [*plain_words(relation)]
+    own, short = " ".join(words), _without_ending(words)
+    plain = [RelationName(" ".join(short), False)] if short != words else []
+    out = dict.fromkeys(plain) | dict.fromkeys(
         RelationName(name, other != inverse)
         for group, inverse in _places().get(key, ())
         for name, other in group
@@ -74,10 +77,8 @@ def _key_of(relation: str) -> str:
     ``/film/actor/film`` leads from actors: it is ``actor of``.
     """
     words = [*plain_words(relation)]
-    while len(words) > 1 and words[-1] in UNIT_WORDS:
-        words.pop()  # "weight kg", "area sq km"
-    if len(words) > 1 and words[-1] in _NUMBER:
-        words[-1] = "number"
+    if _KEYS.isdisjoint(words[-1:]):  # a key may be of anything
+        words = _without_ending(words)
     forms = [words, singular(words)]
     if len(words) > 2 and words[-2] in PREPOSITIONS:
         forms.append(words[:-1])  # "works at company"
@@ -85,6 +86,20 @@ def _key_of(relation: str) -> str:
         forms.append([heads, "of"])
     keys = map(" ".join, forms)
     return next((each for each in keys if each in _places()), "")
+
+
+def _without_ending(words: list[str]) -> list[str]:
+    """A name without the unit of its values, or without "id".
+
+    >>> _without_ending(["weight", "kg"]), _without_ending(["serial", "no"])
+    (['weight'], ['serial', 'number'])
+    """
+    stop = len(words)
+    while stop > 1 and words[stop - 1] in UNIT_WORDS | _KEYS:
+        stop -= 1
+    if stop > 1 and words[stop - 1] in _NUMBER:
+        return [*words[: stop - 1], "number"]
+    return words[:stop]
 
 
 @cache

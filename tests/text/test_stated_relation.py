@@ -86,6 +86,8 @@ HEADS, TAILS, BOTH, NONE = {0}, {1}, {0, 1}, set()
         ("What is Ann Lee's postcode?", "zip", TAILS),
         ("What is the mass of Ann Lee?", "weight_kg", TAILS),
         ("What is the serial number of Ann Lee?", "serial_no", TAILS),
+        ("Ann Lee vendor", "vendor_id", TAILS),
+        ("What is the area of Ann Lee?", "Land size (sq km)", TAILS),
         ("Who heads Ann Lee?", "led_by", TAILS),
         ("Who has Ann Lee eyes?", "eye color", HEADS),
         ("Which films has Ann Lee directed?", "director", HEADS),
