@@ -33,6 +33,15 @@ def test_only_names_of_mutual_relations_are_those_of_the_inverse_too():
     )
 
 
+def test_what_somebody_is_of_another_is_no_name_of_the_other():
+    for line in LINES.splitlines():
+        if line.startswith(("#", "=")):
+            continue
+        for side in line.split("|"):
+            names = {name.strip(" +*") for name in side.split(",")}
+            assert not {f"{name} of" for name in names} & names, line
+
+
 def test_a_verb_is_no_plural_noun():
     names = dict(groups.names_in_group("mentors"))
     assert names["mentored by"] and not names["advises"]
