@@ -424,9 +424,8 @@ def _of_phrase(words: Sequence[str], phrase: NounPhrase) -> AskedKind | None:
 def _is_owned(words: Sequence[str], phrase: NounPhrase) -> bool:
     """Whether a noun phrase ends the question as a topic's: "X area", "area of X"."""
     behind = words[phrase.stop :]
-    return (behind[:1] == ["of"] and {*behind[1:]} == {TOPIC}) or (
-        not behind and TOPIC in words
-    )
+    of_topic = behind[:1] == ["of"] and {*behind[1:]} == {TOPIC}
+    return of_topic or (phrase.owned and not behind)
 
 
 def _of_sort(whole: Sequence[str]) -> AskedKind:

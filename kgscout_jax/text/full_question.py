@@ -223,11 +223,11 @@ def _asks_other_name(tokens: Sequence[str]) -> bool:
     >>> _asks_other_name(["what", "other", "names", "does", TOPIC, "go", "by"])
     True
     """
-    at = tokens.index(TOPIC)
-    before, passed = {*tokens[:at]}, _OTHER | {*_NAMES, "any"}
-    verb = " ".join(word for word in tokens[at + 1 :] if word not in passed)
     if _OTHER.isdisjoint(tokens):
         return False
+    at = tokens.index(TOPIC)
+    before, passed = {*tokens[:at]}, _OTHER | _NAMES | {"any"}
+    verb = " ".join(word for word in tokens[at + 1 :] if word not in passed)
     if not before.isdisjoint(BE) and verb in _CALLED:
         return True
     has_name = not before.isdisjoint(BE | DO) and verb in _NAMED
