@@ -25,6 +25,7 @@ from kgscout_jax.text.kin_words import (
     says_kin,
 )
 from kgscout_jax.text.kinds import noun_kind
+from kgscout_jax.text.name_ends import noun_ends
 from kgscout_jax.text.question_chain import ChainWord, QuestionChain, question_chain
 from kgscout_jax.text.relation_phrases import own_forms, relation_forms, word_forms
 from kgscout_jax.text.relation_words import (
@@ -32,7 +33,7 @@ from kgscout_jax.text.relation_words import (
     is_of_life,
     relation_words,
 )
-from kgscout_jax.text.stated_relation import answer_ends, noun_ends
+from kgscout_jax.text.stated_relation import answer_ends
 
 NamedEnds = tuple[tuple[int, frozenset[int]], ...]
 """Relations by number, with the ends where a step may lead."""

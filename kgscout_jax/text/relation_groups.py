@@ -67,25 +67,32 @@ def synonyms(relation: str) -> tuple[RelationName, ...]:
     if len(places.get(_key_of(relation), ())) != 1:
         return ()
     return tuple(
-        each for each in names_in_group(relation) if len(places.get(each.name, ())) == 1
+        each
+        for each in names_in_group(relation)
+        if len(places.get(_letters(each.name.split()), ())) == 1
     )
 
 
 def _key_of(relation: str) -> str:
-    """The name by which a relation is in groups; "" where it is in none.
+    """The letters by which a relation is in groups; "" where it is in none.
 
     ``/film/actor/film`` leads from actors: it is ``actor of``.
     """
-    words = [*plain_words(relation)]
+    whole = words = [*plain_words(relation)]
     if _KEYS.isdisjoint(words[-1:]):  # a key may be of anything
         words = _without_ending(words)
-    forms = [words, singular(words)]
+    forms = [whole, words, singular(words)]
     if len(words) > 2 and words[-2] in PREPOSITIONS:
         forms.append(words[:-1])  # "works at company"
     if heads := head_type(relation):
         forms.append([heads, "of"])
-    keys = map(" ".join, forms)
+    keys = map(_letters, forms)
     return next((each for each in keys if each in _places()), "")
+
+
+def _letters(words: list[str]) -> str:
+    """A key that does not depend on where a name is taken apart: ``skip per``."""
+    return "".join(words)
 
 
 def _without_ending(words: list[str]) -> list[str]:
@@ -104,7 +111,7 @@ def _without_ending(words: list[str]) -> list[str]:
 
 @cache
 def _places() -> dict[str, list[tuple[tuple[tuple[str, bool], ...], bool]]]:
-    """Name -> the groups that it is in, and whether among the inverse names."""
+    """Letters of a name -> the groups it is in, and whether among the inverse names."""
     out: defaultdict[str, list[tuple[tuple[tuple[str, bool], ...], bool]]]
     out = defaultdict(list)
     file = Path(__file__).with_name("relation_groups.txt")
@@ -120,6 +127,8 @@ def _places() -> dict[str, list[tuple[tuple[tuple[str, bool], ...], bool]]]:
         ]
         group = tuple((name.lstrip(_SAID), inverse) for name, inverse in marked)
         for name, inverse in marked:
-            if name[0] != _SAID:
-                out[name.lstrip(_KEY)].append((group, inverse))
+            place = (group, inverse)
+            key = _letters(name.lstrip(_KEY).split())
+            if name[0] != _SAID and place not in out[key]:
+                out[key].append(place)
     return out

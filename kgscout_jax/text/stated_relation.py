@@ -1,10 +1,9 @@
 """At which end of a relation a question asks, where it says that relation and no more.
 
-"Who mentors Ann" and "who was mentored by Ann" share their words; voice and word order
-tell them apart. Read are questions of one clause: a question word with a noun or
-without, one verb, one topic, and the preposition of the verb; and "the students of Ann"
-where a relation is called ``student`` or ``student_of``. No inflections are looked
-up, because that takes seconds to load: words are compared by their stems.
+Read are questions of one clause: a question word with a noun or without, one verb, one
+topic, and the preposition of the verb; and "the students of Ann" where a relation is
+called ``student`` or ``student_of``. Its own name counts first (``name_ends``), then
+other phrases for it and the names of its groups.
 """
 
 from __future__ import annotations
@@ -21,15 +20,13 @@ from kgscout_jax.text.kinds import (
     TAIL,
     Kind,
     base_noun,
-    is_finite,
-    is_past,
     noun_kind,
     singular,
 )
+from kgscout_jax.text.name_ends import MUTUAL_NOUNS, ends_by_names, is_other_object
 from kgscout_jax.text.question_clause import (
     PLACES,
     TIMES,
-    Clause,
     asked_noun,
     clause_of,
     is_clause,
@@ -37,56 +34,29 @@ from kgscout_jax.text.question_clause import (
 from kgscout_jax.text.question_noun import noun_of_answer, noun_of_topic
 from kgscout_jax.text.relation_groups import names_in_group
 from kgscout_jax.text.relation_phrases import (
-    initials,
     other_names,
     relation_forms,
     word_forms,
 )
 from kgscout_jax.text.relation_predicate import (
     NOUN_WORDS,
-    dated_deed,
-    doer_end,
-    head_role,
-    predicate_words,
-    verb_stems,
-    within_phrase,
-    without_auxiliaries,
 )
 from kgscout_jax.text.relation_words import (
     FORMER,
     PREPOSITIONS,
-    RANK_ADVERBS,
     last_word,
     relation_words,
 )
 from kgscout_jax.text.stems import agent_stem, stem
 
-_MUTUAL_NOUNS = frozenset(
-    "spouse wife husband partner sibling brother sister twin cousin friend neighbor "
-    "neighbour colleague relative rival peer".split()
-)
-_REPORTS = frozenset(("report", "subordinate"))
-"""What those are who report to somebody."""
 _BY = "by"
 """Marks the groups of those who made something."""
 _MOST = 2
 """Names of one end, as a multiple of those of the other, that decide."""
 _FORMER_WORDS = FORMER | {"past", "once"}
-_PLACES = frozenset(
-    "country nation continent city town state county province district".split()
-)
-_PLACES_AT_ALL = frozenset("place location area region part".split())
 _PAST = frozenset("did was were had".split())
 """Verbs of questions that may ask how it was."""
 _USED_TO = {("used", "to"), ("use", "to")}
-
-
-_MUTUAL = frozenset(map(
-    stem,
-    "interact associate marry resemble compete collaborate border adjoin "
-    "overlap".split(),
-))  # fmt: skip
-"""Stems of verbs that hold both ways."""
 
 
 def answer_ends(words: Sequence[str], relation: str) -> frozenset[int]:
@@ -130,7 +100,7 @@ def all_answer_ends(
     plain = without_former(words)
     former = len(plain) < len(words)
     words = full_question(plain)
-    ends = _ends_by_names(words, relations)
+    ends = ends_by_names(words, relations)
     likely = relations if near is None else near
     said = any(end for end, each in zip(ends, relations, strict=True) if each in likely)
     if noun_of_topic(words) or noun_of_answer(words):
@@ -207,7 +177,7 @@ def named_ends(noun: Sequence[str], relations: Sequence[str]) -> list[frozenset[
     By the relations' names, and other phrases for them, without ``relation_groups``.
     """
     words = [TOPIC, "s", *noun]
-    ends = _ends_by_names(words, relations)
+    ends = ends_by_names(words, relations)
     found = {} if any(ends) else _ends_by_phrases(words, relations)
     return [found.get(each, end) for each, end in zip(relations, ends, strict=True)]
 
@@ -241,31 +211,38 @@ def _ends_by_groups(words: Sequence[str], relations: Collection[str]) -> _Ends:
     noun = _clause_noun(words)
     if len(noun) > NOUN_WORDS:
         return {}
-    if words[0] == "where":
-        relations = [each for each in relations if _leads_to(each, "place")]
+    kind: Kind | None = "place" if words[0] == "where" else None
     if words[0] == "when" or not TIMES.isdisjoint(noun):
-        relations = [each for each in relations if _leads_to(each, "time")]
+        kind = "time"
+    if kind is not None:
+        relations = [each for each in relations if _ends_of_kind(each, kind)]
     if noun_form := vague_noun(words):
-        own = _ends_by_names(noun_form, [*relations])
+        own = ends_by_names(noun_form, [*relations])
         found = dict(zip(relations, own, strict=True))
         if not any(own):
             found = _ends_by_groups(noun_form, relations)
         if any(found.values()):
             return {relation: each for relation, each in found.items() if each}
     ends = {each: _ends_by_group(tuple(words), each) for each in relations}
+    if kind is not None:
+        ends = {each: own & _ends_of_kind(each, kind) for each, own in ends.items()}
     return _of_noun(noun, ends)
 
 
 @lru_cache(maxsize=1 << 12)
-def _leads_to(relation: str, kind: Kind) -> bool:
-    """Whether a relation of the groups goes by a name for times or places.
+def _ends_of_kind(relation: str, kind: Kind) -> frozenset[int]:
+    """The ends of a relation of the groups that go by a name for times or places.
 
-    >>> _leads_to("came_out", "time"), _leads_to("died_of", "place")
-    (True, False)
+    >>> _ends_of_kind("came_out", "time") == {TAIL}
+    True
+    >>> _ends_of_kind("died_of", "place"), _ends_of_kind("currency", "place") == {HEAD}
+    (frozenset(), True)
     """
-    names = [name for name, inverse in names_in_group(relation) if not inverse]
-    within = kind == "place" and any(name.split()[-1] in PLACES for name in names)
-    return within or any(noun_kind(name) == kind for name in names)
+    return frozenset(
+        HEAD if inverse else TAIL
+        for name, inverse in names_in_group(relation)
+        if noun_kind(name) == kind or (kind == "place" and name.split()[-1] in PLACES)
+    )
 
 
 def _clause_noun(words: Sequence[str]) -> tuple[str, ...]:
@@ -298,7 +275,7 @@ def _end_of_makers(relation: str) -> frozenset[int]:
 def _ends_by_group(words: tuple[str, ...], relation: str) -> frozenset[int]:
     """``answer_ends`` by the names of its group; none where these contradict."""
     clause = clause_of(words)
-    if clause is not None and _is_other_object(clause, relation):
+    if clause is not None and is_other_object(clause, relation):
         return frozenset()
     names, said = names_in_group(relation), _stems(words)
     ends = Counter(
@@ -316,8 +293,8 @@ def _ends_by_group(words: tuple[str, ...], relation: str) -> frozenset[int]:
 
 @lru_cache(maxsize=1 << 12)
 def _ends_by_name(words: tuple[str, ...], name: str) -> frozenset[int]:
-    """``_ends_by_names`` of one name."""
-    return _ends_by_names(words, [name])[0]
+    """``ends_by_names`` of one name."""
+    return ends_by_names(words, [name])[0]
 
 
 @lru_cache(maxsize=1 << 10)
@@ -366,157 +343,6 @@ def _ends_by_other_names(words: Sequence[str], relation: str) -> frozenset[int]:
     """``answer_ends`` by other phrases for the relation."""
     if not (names := other_names(relation)):
         return frozenset()
-    ends = frozenset[int]().union(*_ends_by_names(words, names))
-    mutual = not _MUTUAL_NOUNS.isdisjoint(relation_words(relation)[-1:])
+    ends = frozenset[int]().union(*ends_by_names(words, names))
+    mutual = not MUTUAL_NOUNS.isdisjoint(relation_words(relation)[-1:])
     return frozenset((HEAD, TAIL)) if ends and mutual else ends
-
-
-def _ends_by_names(
-    words: Sequence[str], relations: Sequence[str]
-) -> list[frozenset[int]]:
-    """``all_answer_ends`` by the relations' names alone."""
-    if noun := noun_of_topic(words):
-        return [_ends_of_noun(noun, each) for each in relations]
-    if noun := noun_of_answer(words):
-        ends = [_ends_of_noun(noun, each) for each in relations]
-        return [frozenset(1 - end for end in each) for each in ends]
-    clause = clause_of(tuple(words))
-    if clause is None:
-        return [frozenset()] * len(relations)
-    said, nothing = stem(clause.verb), frozenset[int]()
-    # "Which stops are on X", by ``is_on_line``
-    within = (clause.preposition,) if clause.implied else ()
-    timed = clause.timed and not clause.preposition
-    return [
-        frozenset([HEAD])
-        if within and within_phrase(each)[:1] == within
-        else frozenset([TAIL])
-        if timed and dated_deed(each) == said
-        else _ends_of_clause(clause, each)
-        if said in verb_stems(each)
-        else nothing
-        for each in relations
-    ]
-
-
-def _ends_of_clause(clause: Clause, relation: str) -> frozenset[int]:
-    """See ``answer_ends``."""
-    asked, doer = clause.preposition, doer_end(relation, clause.verb)
-    if active := _active(relation):
-        return frozenset(1 - end for end in _ends_of_clause(clause, active))
-    if _says_noun_and_verb(clause, relation):
-        return frozenset([TAIL])
-    if doer is None:
-        predicate = predicate_words(relation)
-        if not predicate or stem(predicate[0]) != stem(clause.verb):
-            return frozenset()
-        if stem(clause.verb) in _MUTUAL:
-            return frozenset((HEAD, TAIL))
-        own = predicate[1] if len(predicate) > 1 else ""
-        if _is_other_object(clause, relation):
-            return frozenset()
-        if "by" not in (own, asked):
-            same = own == asked or (clause.adverbial and own in PLACES)
-            end = TAIL if clause.topic_first else HEAD
-            return frozenset([end]) if same else frozenset()
-        if {own, asked} - {"by", ""}:
-            return frozenset()
-        doer = TAIL if own == "by" else HEAD
-    # Doer and deed, whichever voice the relation and the question have.
-    if asked not in ("", "by") or clause.passive != (asked == "by"):
-        return frozenset()
-    asks_doer = clause.topic_first == clause.passive
-    return frozenset([doer if asks_doer else 1 - doer])
-
-
-def _active(relation: str) -> str:
-    """ "Looked after" of "looked after by", whose ends are the other way round; "" of
-    other names."""
-    words = without_auxiliaries(relation_words(relation))
-    is_passive = words[2:] == [_BY] and is_past(words[0]) and words[1] in PREPOSITIONS
-    return " ".join(words[:2]) if is_passive else ""
-
-
-def _says_noun_and_verb(clause: Clause, relation: str) -> bool:
-    """Whether a relation is called by both: "what year was X built", ``year_built``.
-
-    So is ``feeds_river``. Or it is called by the verb and a rank, ``first_approved``.
-    """
-    words = {*relation_words(relation)} - PREPOSITIONS
-    said = {*map(stem, (*clause.noun, clause.verb))}
-    return (
-        clause.topic_first
-        and len(words) > 1
-        and {*map(stem, words - RANK_ADVERBS)} == said
-    )
-
-
-def _is_other_object(clause: Clause, relation: str) -> bool:
-    """Whether a relation names its tails, and a question asks for others: a league,
-    where X plays in a club."""
-    words = relation_words(relation)
-    if not clause.noun or not clause.topic_first:
-        return False
-    if len(words) == 1 and words[0] in _PLACES:  # no range is a country
-        named = word_forms(words[0])
-        return named.isdisjoint(word_forms(clause.noun[-1])) and not (
-            _PLACES_AT_ALL.intersection(clause.noun)
-        )
-    if len(words) < 3:
-        return False
-    if not predicate_words(relation):
-        return False  # The state is no object in "head of state".
-    last = words[-1]
-    if last in PREPOSITIONS or words[-2] not in PREPOSITIONS:
-        return False
-    return word_forms(clause.noun[-1]).isdisjoint(word_forms(last))
-
-
-def noun_ends(word: str, relation: str) -> frozenset[int]:
-    """The ends of a relation where those stand that a word calls so.
-
-    Both where the relation is a verb, or is called otherwise.
-
-    >>> noun_ends("advisor", "hasAcademicAdvisor") == {TAIL}
-    True
-    >>> noun_ends("pupils", "pupil_of") == {HEAD}
-    True
-    >>> noun_ends("owner", "owns") == {HEAD, TAIL}
-    True
-    """
-    words = relation_words(relation)
-    is_noun = base_noun(word) in {base_noun(each) for each in words}
-    if not is_noun or predicate_words(relation) or base_noun(word) in _MUTUAL_NOUNS:
-        return frozenset((HEAD, TAIL))
-    return frozenset([HEAD if len(words) > 1 and words[-1] == "of" else TAIL])
-
-
-def _ends_of_noun(noun: tuple[str, ...], relation: str) -> frozenset[int]:
-    """The ends of a relation where the topic's so-called stand.
-
-    What a relation calls its tails, or its heads where "of" follows.
-    """
-    if singular(within_phrase(relation)[1:]) == noun:
-        return frozenset([TAIL])
-    if noun == (head_role(relation),):
-        return frozenset([HEAD])
-    words = relation_words(relation)
-    words = without_auxiliaries(words)
-    verb, *rest = predicate_words(relation) or ("",)
-    if verb and len(words) > 1 and (base_noun(words[-1]),) == noun:
-        return frozenset([TAIL])  # "starred actors" are tails, though actors star
-    plain = rest in ([], ["by"]) or (is_finite(verb) and not is_past(verb))
-    if verb and plain and agent_stem(noun[-1]) == stem(verb):
-        # "The mentor of X" of "mentored by" and of "mentors"; its players "play in" it
-        return frozenset([TAIL if rest == ["by"] else HEAD])
-    if (verb, rest) == ("reports", ["to"]) and noun[-1] in _REPORTS:
-        return frozenset([HEAD])
-    is_of = len(words) > 1 and words[-1] == "of"
-    words = words[:-1] if is_of else words
-    # A salesperson is one word of a question, and two of a relation; a CEO is three.
-    same = singular(words) == noun or "".join(singular(words)) == "".join(noun)
-    if not same and "".join(noun) not in initials(words):
-        return frozenset()
-    if noun[-1] in _MUTUAL_NOUNS:
-        return frozenset((HEAD, TAIL))
-    return frozenset([HEAD if is_of else TAIL])

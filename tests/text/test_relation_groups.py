@@ -42,6 +42,15 @@ def test_what_somebody_is_of_another_is_no_name_of_the_other():
             assert not {f"{name} of" for name in names} & names, line
 
 
+def test_every_name_of_a_relation_finds_its_group_however_it_is_taken_apart():
+    for line in LINES.splitlines():
+        names = line.lstrip("=").replace("|", ",").split(",")
+        for name in names if not line.startswith("#") else ():
+            if not name.strip().startswith("+"):
+                relation = "_".join(name.strip(" *").split())
+                assert groups.names_in_group(relation), relation
+
+
 def test_a_verb_is_no_plural_noun():
     names = dict(groups.names_in_group("mentors"))
     assert names["mentored by"] and not names["advises"]
