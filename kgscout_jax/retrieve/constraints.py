@@ -16,7 +16,7 @@ from kgscout_jax.retrieve.described_nodes import described_nodes
 from kgscout_jax.retrieve.flag_nodes import FlagNodes, flag_nodes
 from kgscout_jax.retrieve.kind_mask import KindMask, kind_mask
 from kgscout_jax.retrieve.kind_penalties import STATED_PENALTY
-from kgscout_jax.retrieve.lacking import lacks_attribute, lacks_member
+from kgscout_jax.retrieve.lacking import lacks_attribute, lacks_member, lacks_qualified
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.member_nodes import NEGATING, alike_nodes
 from kgscout_jax.retrieve.named_relations import (
@@ -298,7 +298,10 @@ def _unsaid(
     around, unnamed, asked = question.around, question.unnamed, question.asked
     is_open = said.stated is None and said.explained is None
     lacks = asked and lacks_attribute(asked.nouns, around, unnamed)
-    if (is_open and lacks) or lacks_member(around):
+    called = None if question.kind is None else question.kind.called & ~unnamed
+    qualified = called is not None and said.shared is None
+    otherwise = qualified and lacks_qualified(question.words, called, around)
+    if (is_open and lacks) or otherwise or lacks_member(around):
         return np.full(len(unnamed), KNOWN_DOUBT, np.float32)
     return unsaid_steps(
         question.text,

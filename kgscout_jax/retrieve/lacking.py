@@ -15,6 +15,7 @@ from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.record_nodes import leads_to
 from kgscout_jax.retrieve.shared_nodes import class_members, neighbours
 from kgscout_jax.retrieve.stated_nodes import is_dating, nodes_at_ends, stated_nodes
+from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.stated_relation import all_answer_ends
 
@@ -128,4 +129,35 @@ def lacks_member(around: LocalGraph) -> bool:
             return False
         start = alone.topic_mask(v)
         return not nodes_at_ends(known, ends, start, around).any()
+    return False
+
+
+def lacks_qualified(
+    words: Sequence[str], called: Bool[np.ndarray, "v"], around: LocalGraph
+) -> bool:
+    """Whether one of two topics qualifies what is asked for, and all that the other has
+    of that is qualified otherwise: "which software contracts does X have", where its
+    contracts are of another category.
+
+    Args:
+        words: of the question, see ``question_tokens``; they begin "which TOPIC".
+        called: True at nodes that are called what is asked for.
+        around: the candidates.
+    """
+    begins = [*words[:2]] in (["which", TOPIC], ["what", TOPIC])
+    if len(around.mentions) != 2 or not begins:
+        return False
+    heads, tails = around.nodes.T
+    own = ~around.to_class[around.relation_index] & called[heads]
+    for mention, other in (around.mentions, around.mentions[::-1]):
+        is_topic = np.zeros_like(called)
+        is_topic[other] = True
+        beside = called & neighbours(is_topic, around)
+        is_value = not np.isin(heads, mention).any()
+        relations = around.relation_index[own & np.isin(tails, mention)]
+        for relation in np.unique(relations) if is_value and beside.any() else ():
+            known = np.zeros_like(called)
+            known[heads[around.relation_index == relation]] = True
+            if known[beside].all():
+                return True
     return False

@@ -33,7 +33,7 @@ from kgscout_jax.text.noun_phrase import (
     noun_phrase,
 )
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.value_words import is_comparing
+from kgscout_jax.text.value_words import ADJECTIVE_MEASURES, is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS, PARTICLES, WORD
 
 _QUESTION_WORDS: dict[str, Kind] = {
@@ -80,14 +80,10 @@ _BROAD = frozenset("place location area region person people folk guy".split())
 """Nouns that say no more than a kind."""
 _OF_PARTS = frozenset((("of", TOPIC), ("for", TOPIC)))
 _MEASURES = {
-    "high": "height elevation altitude", "tall": "height elevation",
-    "long": "length duration runtime pages", "deep": "depth", "wide": "width",
-    "heavy": "weight mass", "far": "distance", "weigh": "weight mass",
-    "cost": "price cost", "earn": "salary income wage", "old": "age",
-    "strong": "strength power alcohol abv", "fast": "speed", "thick": "thickness",
-    "hot": "temperature heat", "cold": "temperature", "warm": "temperature",
-    "hard": "hardness difficulty", "dense": "density", "bitter": "bitterness ibu",
-    "bright": "brightness magnitude", "loud": "loudness", "spicy": "heat spiciness",
+    **ADJECTIVE_MEASURES,
+    "high": "height elevation altitude", "far": "distance", "old": "age",
+    "hot": "temperature heat", "bright": "brightness luminosity magnitude",
+    "weigh": "weight mass", "cost": "price cost", "earn": "salary income wage",
 }  # fmt: skip
 """What "how high" and "how much does it weigh" ask for."""
 _MEASURING = frozenset(("cost", "weigh", "earn"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.text.kinds import base_noun, is_past
 from kgscout_jax.text.question_clause import BE, HAVE
 from kgscout_jax.text.spelling import Correction
 from kgscout_jax.text.value_words import is_comparing
@@ -19,6 +19,7 @@ ASKS = re.compile(r"^\W*(?:who|whom|whose|what|which|where|when|why|how)\b", re.
 _TRUE = (
     r"(?:am i|are we) (?:right|correct) (?:that|in (?:thinking|assuming) that|to think"
     r" that)|is it (?:true|right|correct|so|a fact) that|(?:can|could) it be that"
+    r"|(?:do|would) you (?:say|think)(?: that)?"
     r"|(?:i|we) (?:heard|believe|think|guess|suppose|assume)(?: that)?"
 )
 _CLAIM = re.compile(rf"^\W*(?:{_TRUE}) (?P<claim>.+)$", re.I)
@@ -32,14 +33,21 @@ _TRULY = re.compile(
 _VERB = re.compile(
     r"^.+? (?P<verb>is|are|was|were|has|have|had|can|could|will)\b.+$", re.I
 )
+_MODAL = "could|might|may|would|will|shall|should|must"
 _AUXILIARY = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b", re.I
-)
-_COULD = re.compile(
-    r"^(?P<could>could|might|may|would|will) (?!(?:you|i|we|there|it)\b)(?P<who>.+?)"
-    r" be (?=an? |the )",
+    rf"^\W*(?:(?:is|are|was|were|do|does|did|has|have|had|can|{_MODAL})(?:n['’]t)?"
+    r"|(?:ca|wo)n['’]t)\b",
     re.I,
 )
+_OPENING = re.compile(
+    rf"^\W*(?P<verb>{_MODAL}|is|are|was|were|do|does|did|has|have|had|can|ca|wo)"
+    r"(?P<no>n['’]t)? (?!(?:you|i|we|there|it|they|any\w*|some\w*)\b)",
+    re.I,
+)
+_PASSIVE = re.compile(r" be (?=\w)", re.I)
+_PERFECT = re.compile(r" have (?=(?P<done>\w+))", re.I)
+_NAMES = frozenset(("will", "may"))
+"""Modal verbs that begin names, too: Will Smith, May 2020."""
 _WHICH = "(?:who|which|what|whom)"
 _IF_SO = re.compile(
     r"^\W*(?P<be>is|are|was|were|has|have|had|do|does|did|can)(?: there)? "
@@ -67,7 +75,7 @@ def claim_forms(question: str) -> list[Correction]:
     >>> corrected(text := "Acme owned by Bo?", claim_forms(text))
     'is Acme owned by Bo?'
     """
-    return _some(question) or _claim(question)
+    return _some(question) or _polar(question) or _claim(question)
 
 
 def _some(question: str) -> list[Correction]:
@@ -110,14 +118,26 @@ def _is_name(text: str) -> bool:
     return all(w[0].isupper() or w[0].isdigit() or w in FUNCTION_WORDS for w in words)
 
 
+def _polar(question: str) -> list[Correction]:
+    """Corrections of a question for yes or no that begins with a modal verb, "had" or a
+    negated verb: "would X be owned by Y", "isn't X in Y"."""
+    match = _OPENING.match(question)
+    if match is None:
+        return []
+    verb, opening = match["verb"].casefold(), question[: match.end() - 1]
+    if verb not in _MODAL.split("|") and verb != "wo":
+        plain = {"had": "has", "ca": "can"}.get(verb, verb)
+        return [Correction(0, opening, plain)] if match["no"] or verb == "had" else []
+    if be := _PASSIVE.search(question, match.end()):
+        return [Correction(0, opening, "is"), Correction(be.start(), be[0], " ")]
+    have = _PERFECT.search(question, match.end())
+    if have and is_past(have["done"].casefold()):
+        return [Correction(0, opening, "has"), Correction(have.start(), have[0], " ")]
+    return [] if verb in _NAMES else [Correction(0, opening, "does")]
+
+
 def _claim(question: str) -> list[Correction]:
     """Corrections of a question for yes or no."""
-    if match := _COULD.match(question):
-        end = match.end("who")
-        return [
-            Correction(0, match["could"], "is"),
-            Correction(end, question[end : match.end()], " "),
-        ]
     begin, found = 0, [*_TRULY.finditer(question)]
     stop = found[-1].start() if found else len(question)
     if match := _CLAIM.match(question):

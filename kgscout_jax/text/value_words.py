@@ -128,6 +128,22 @@ def _word(
     )
 
 
+ADJECTIVE_MEASURES = {
+    "tall": "height elevation", "long": "length duration runtime pages",
+    "deep": "depth", "wide": "width", "thick": "thickness", "heavy": "weight mass",
+    "dense": "density", "hard": "hardness difficulty", "fast": "speed",
+    "strong": "strength power magnitude alcohol abv", "bitter": "bitterness ibu",
+    "bright": "brightness luminosity", "loud": "loudness decibels volume",
+    "spicy": "heat scoville spiciness",
+    **dict.fromkeys(("hot", "warm", "cold"), "temperature"),
+}  # fmt: skip
+"""What relations to the measures of adjectives are called: how "deep", "deepest"."""
+
+
+def _most_or_least(direction: int, adjective: str, more: str = "") -> ComparingWord:
+    return _word(direction, False, f"{ADJECTIVE_MEASURES[adjective]} {more}")
+
+
 _ADJECTIVES = {
     "late": _word(+1, True, _TIMES), "early": _word(-1, True, _TIMES),
     "new": _word(+1, True, _TIMES),
@@ -138,30 +154,20 @@ _ADJECTIVES = {
     "great": _word(+1, None, _SIZE, weak=True),
     "large": _word(+1, None, _SIZE), "big": _word(+1, None, _SIZE),
     "small": _word(-1, None, _SIZE), "few": _word(-1, False),
-    "tall": _word(+1, False, "height elevation"),
-    "long": _word(+1, False, "length duration runtime time pages"),
     "quick": _word(-1, False, "time duration"),
     "short": _word(-1, False, "length duration runtime height pages"),
-    "heavy": _word(+1, False, "weight mass"), "light": _word(-1, False, "weight mass"),
-    "deep": _word(+1, False, "depth"), "wide": _word(+1, False, "width"),
-    "thick": _word(+1, False, "thickness"), "dense": _word(+1, False, "density"),
-    "hard": _word(+1, False, "hardness difficulty"),
-    "bright": _word(+1, False, "brightness luminosity"),
+    "light": _word(-1, False, "weight mass"), "slow": _word(-1, False, "speed"),
+    "long": _most_or_least(+1, "long", "time"), "cold": _most_or_least(-1, "cold"),
     "steep": _word(+1, False, "slope gradient"),
-    "fast": _word(+1, False, "speed"), "slow": _word(-1, False, "speed"),
-    "strong": _word(+1, False, "strength power magnitude alcohol abv"),
-    "bitter": _word(+1, False, "bitterness ibu"),
     "deadly": _word(+1, False, "deaths fatalities casualties"),
     "cheap": _word(-1, False, _PRICE),
     "rich": _word(+1, False, "wealth income worth"),
     "busy": _word(+1, False, _TRAFFIC),
-    "dear": _word(+1, False, _PRICE),
-    "costly": _word(+1, False, _PRICE),
-    "pricey": _word(+1, False, _PRICE),
-    "loud": _word(+1, False, "loudness decibels volume"),
-    "spicy": _word(+1, False, "heat scoville spiciness"),
-    "hot": _word(+1, False, "temperature"), "warm": _word(+1, False, "temperature"),
-    "cold": _word(-1, False, "temperature"),
+    **{word: _word(+1, False, _PRICE) for word in ("dear", "costly", "pricey")},
+    **{
+        word: _most_or_least(+1, word)
+        for word in ADJECTIVE_MEASURES.keys() - {"long", "cold"}
+    },
 }  # fmt: skip
 """By the adjective; of its form in -est or -er."""
 SUPERLATIVES = {

@@ -1,4 +1,5 @@
-"""Questions of people over tables of allotments, of beers, and of ascents."""
+"""Questions of people over tables of allotments, of beers, of ascents, of contracts and
+of servers."""
 
 from __future__ import annotations
 
@@ -29,12 +30,28 @@ Eiger,3967,Bernese Alps,Fraser Nairn,Mittellegi Hut,Charles Barrington
 Jungfrau,4158,Bernese Alps,Keith Arrowsmith,Rottal Hut,Johann Meyer
 Marmolada,3343,Dolomites,Lottie Vane,,Paul Grohmann
 """
+CONTRACTS = """id,title,supplier,category,status
+CT-2001,Road repairs,Tarmac West,works,active
+CT-2002,School meals,Greenleaf,food,active
+CT-2003,Winter gritting,Tarmac West,works,terminated
+CT-2004,Bakery orders,Greenleaf,food,terminated
+CT-2005,Office cleaning,BrightClean,services,terminated
+CT-2006,Payroll,Nimbus IT,software,active
+"""
+SERVERS = """Hostname,Environment,Data center,Operating system
+web-prd-01,production,Ashburn IAD3,Debian 12
+web-stg-01,staging,Frankfurt FRA2,Debian 12
+mq-prd-01,production,Frankfurt FRA2,Debian 11
+mq-stg-02,staging,Ashburn IAD3,Debian 11
+log-prd-03,production,Dublin DUB1,Debian 12
+"""
 
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory) -> dict[str, KnowledgeGraph]:
     folder = tmp_path_factory.mktemp("tables")
     tables = {"plots": PLOTS, "beers": BEERS, "ascents": ASCENTS}
+    tables |= {"contracts": CONTRACTS, "servers": SERVERS}
     for name, text in tables.items():
         (folder / f"{name}.csv").write_text(text)
     return {name: KnowledgeGraph.open([folder / f"{name}.csv"]) for name in tables}
@@ -55,6 +72,16 @@ def graphs(tmp_path_factory) -> dict[str, KnowledgeGraph]:
         ("beers", "How many stouts are in the collection?", {"1"}),
         ("ascents", "Which peaks has Lottie Vane led?", {"Ortler", "Marmolada"}),
         ("ascents", "Which hut did they use for the Ortler?", {"Payer Hut"}),
+        ("contracts", "Who is the supplier of CT-2003?", {"Tarmac West"}),
+        ("contracts", "Which contract has the id CT-2002?", {"School meals"}),
+        ("contracts", "What is the id of Payroll?", {"CT-2006"}),
+        (
+            "contracts",
+            "Which terminated contracts does Greenleaf have?",
+            {"Bakery orders"},
+        ),
+        ("contracts", "Which works contracts does Greenleaf have?", set()),
+        ("servers", "Which production servers are in Ashburn?", {"web-prd-01"}),
     ],
 )
 def test_what_people_ask_of_a_table(general_scout, graphs, table, question, answers):

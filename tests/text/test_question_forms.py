@@ -14,6 +14,13 @@ from kgscout_jax.text.spelling import corrected
         ("Ann works for Acme, right?", "is Ann works for Acme"),
         ("Does Ann work for Acme, yes or no?", "Does Ann work for Acme"),
         ("Might Halovir be the cause of hiccups?", "is Halovir the cause of hiccups?"),
+        ("Would Heat be directed by Mann?", "is Heat directed by Mann?"),
+        ("Could Mann have directed Heat?", "has Mann directed Heat?"),
+        ("Had Mann directed Heat?", "has Mann directed Heat?"),
+        ("Should Heat star Mann?", "does Heat star Mann?"),
+        ("Isn't Bern in France?", "is Bern in France?"),
+        ("Won't Heat be shown in Bern?", "is Heat shown in Bern?"),
+        ("Would you say Ann was born in Bern?", "was Ann born in Bern?"),
         ("how big is the Data Ops team?", "how many people are on the Data Ops team?"),
         ("Data Ops headcount", "how many members does Data Ops have"),
         ("Baobab Air pilot headcount", "how many pilots does Baobab Air have"),
@@ -59,6 +66,9 @@ def test_other_forms_are_put_in_the_usual_one(question, usual):
         "head count",
         "Is there a film by Mann, and what is its budget?",
         "Who could Ann be the aunt of?",
+        "Will Smith films",
+        "Can you tell me who directed Heat?",
+        "Isn't there a film by Mann?",
     ],
 )
 def test_other_questions_stay(question):

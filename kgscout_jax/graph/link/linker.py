@@ -215,6 +215,17 @@ class Linker:
         asks = before in _ASKING and is_asked_noun(question, c.first, c.last)
         return not asks and self.is_value(self.index.entity_of(c.surface))
 
+    def _is_modifier(self, question: QuestionTokens, c: Candidate) -> bool:
+        """Whether a value stands before the noun that is asked for: "which food
+        contracts"."""
+        noun = c.last + 1
+        follows = c.first and noun < len(question) and question.words[noun].isalpha()
+        return (
+            bool(follows)
+            and is_asked_noun(question, c.first, noun)
+            and self._is_value(question, c)
+        )
+
     def _least(self, question: QuestionTokens, c: Candidate, *, first: bool) -> float:
         """The least probability of a link."""
         settings = self.settings
@@ -224,6 +235,8 @@ class Linker:
             return settings.floor_full
         if is_capital(question, self.index, c):  # surer than a name without capitals
             return settings.threshold_identifier / 2
+        if self._is_modifier(question, c):
+            return 0
         if is_identifier(self.index, c) or self._is_value(question, c):
             return settings.threshold_identifier
         if c.how == "exact" and c.first < c.last and c.likeness == 1:

@@ -196,11 +196,12 @@ class NameParts:
         """An identifier, which has no capitals, is what it says, however unlikely:
         "postgresql" names no ``Debian PostgreSQL Maintainers``.
 
-        Beside one, a single word is no part of another name: in "section of vim",
-        "section" is not ``gnome (section)``.
+        Beside one, a single word in small letters is no part of another name: in
+        "section of vim", "section" is not ``gnome (section)``.
         """
         if c.first == c.last:
-            return bool(self.identifiers) and not c.misspelt
+            is_name = c.first > 0 and self.question.text[c.start].isupper()
+            return bool(self.identifiers) and not (c.misspelt or is_name)
         return c.likeness < PART_LIKENESS and any(
             first <= c.last and c.first <= last for first, last in self.identifiers
         )

@@ -85,6 +85,7 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         if nodes is None or (width < 4 and not _are_facts(header, columns, nodes)):
             return None
     key = min((i for i in (nodes.id, nodes.called) if i is not None), default=0)
+    codes = code_columns(header, columns)
     names = [
         "" if is_index(name) or (i < key and _is_constant(columns[i])) else name
         for i, name in enumerate(header)
@@ -99,9 +100,8 @@ def entity_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None:
         sample=list(rows[:4]),
         units=tuple(units),
         merged=merged,
-        codes=tuple(
-            header[i] for i in code_columns(header, columns) if i != nodes.called
-        ),
+        codes=tuple(header[i] for i in codes if i != nodes.called),
+        coded=nodes.id in codes,
     )
     return with_cells(layout, columns)
 

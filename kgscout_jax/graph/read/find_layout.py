@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.code_columns import code_columns
 from kgscout_jax.graph.read.dialect import (
     Dialect,
     sample_rows,
@@ -129,7 +130,9 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     if roles is None:
         columns = columns_of(rows[1:], len(header))
         if nodes is not None:
-            layout = replace(layout, nodes=with_kinds(nodes, header, columns))
+            coded = nodes.id in code_columns(header, columns)
+            nodes = with_kinds(nodes, header, columns)
+            layout = replace(layout, nodes=nodes, coded=coded)
         return with_cells(layout, columns)
     certain = nodes is not None or header[roles.head].startswith((":", "_", "~"))
     doubt = "several columns could be meant"

@@ -48,6 +48,8 @@ class Layout:
     """Columns at the start whose blank cells have the value above."""
     codes: tuple[str, ...] = ()
     """Columns of codes of the rows' entities, see ``code_columns``."""
+    coded: bool = False
+    """Whether the ids of nodes that have names are codes that people say: JFK."""
     named: tuple[int | None, ...] = ()
     """The columns that hold the names of the ids of head, relation and tail; () where
     none does."""
@@ -67,11 +69,10 @@ class Layout:
         if self.nodes is not None:
             nodes = self.nodes
             used |= {nodes.name, nodes.surname, nodes.labels}
-            # The id of an employee may be a fact, that of a node is none.
-            is_fact = nodes.facts and nodes.name is not None
-            if nodes.id is not None and (
-                not is_fact or plain(self.header[nodes.id]) in NODE_IDS
-            ):
+            # The id of an employee may be a fact, that of a node only if it is a code.
+            of_row = nodes.facts and nodes.id is not None
+            of_row = of_row and plain(self.header[nodes.id]) not in NODE_IDS
+            if nodes.name is None or not (of_row or self.coded):
                 used.add(nodes.id)
         return [
             i

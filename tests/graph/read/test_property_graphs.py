@@ -211,6 +211,19 @@ def test_the_header_of_import_files_may_stand_in_a_file_of_its_own(tmp_path):
         facts(graph_files([tmp_path]))
 
 
+def test_a_code_is_a_fact_of_the_node_whose_id_it_is(tmp_path):
+    nodes = "iata:ID(Airport),name,:LABEL\nZRH,Zurich,Airport\nJFK,Kennedy,Airport\n"
+    edges = ":START_ID(Airport),:END_ID(Airport),:TYPE\nZRH,JFK,ROUTE\n"
+    found = facts([write(tmp_path / "n.csv", nodes), write(tmp_path / "e.csv", edges)])
+    assert {"Zurich | iata | ZRH", "Zurich | ROUTE | Kennedy"} <= found
+    rows = "id,title,city\nP-1,Ann,Bern\nP-2,Bo,Rom\n"
+    found = facts([write(tmp_path / "p.csv", rows)])
+    assert "Ann | id | P-1" in found
+    # Numbers of rows say nothing of them.
+    found = facts([write(tmp_path / "q.csv", rows.replace("P-", ""))])
+    assert not [each for each in found if "| id |" in each]
+
+
 def test_labels_that_repeat_beside_names_are_kinds(tmp_path):
     nodes = "id,label,name\n1,Ward,ICU\n2,Ward,A3\n3,Device,CT\n4,Device,MRI\n"
     edges = write(tmp_path / "edges.csv", "source,target,type\n3,1,INSTALLED_IN\n")
