@@ -28,7 +28,8 @@ def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
     """All of what a question names by a noun; None for other questions.
 
     The members of the class that is called so, also those that a column of yes and no
-    tells apart, "books in stock"; else what the one relation of that name leads to, or
+    tells apart, "books in stock", and where nothing has a class all that the column
+    does; else what the one relation of that name leads to, or
     what has such a value: "list the thrillers", "the Felidae species".
 
     Args:
@@ -36,7 +37,7 @@ def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
         graph: the graph.
     """
     flags = flags_of(text, graph)
-    noun = listing(flags.rest)
+    noun = listing(flags.rest, of_one=flags.holders is not None)
     if not noun:
         return None
     if (found := class_members(noun, graph)) is not None:
@@ -47,7 +48,9 @@ def listing_of(text: str, graph: KnowledgeGraph) -> EntitySet | None:
     elif flags.are_people and noun == PERSON and flags.holders is not None:
         relation, entities, end = flags.relation, flags.holders, HEAD
     elif flags.holders is not None:
-        return None
+        if _is_any_classed(flags.holders, graph) or sides_called(noun, graph):
+            return None
+        relation, entities, end = flags.relation, flags.holders, HEAD
     else:
         said = sides_called(noun, graph)
         if len(said) == 1:
@@ -86,6 +89,12 @@ def _with_value(
             entities = entities[fits]
         return int(relations[0]), entities
     return None
+
+
+def _is_any_classed(entities: Int[np.ndarray, "h"], graph: KnowledgeGraph) -> bool:
+    """Whether one of these has a class: that is another one than the noun asks for."""
+    rows = (triplets_of(graph, relation) for relation in class_relations(graph))
+    return any(np.isin(entities, each[:, 0]).any() for each in rows)
 
 
 def _is_value(entity: int, graph: KnowledgeGraph) -> bool:

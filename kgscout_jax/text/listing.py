@@ -43,8 +43,12 @@ _FORMS = tuple(
 _NO_NOUN = frozenset("of in at by with one many it this that there".split())
 
 
-def listing(question: str) -> tuple[str, ...]:
+def listing(question: str, *, of_one: bool = False) -> tuple[str, ...]:
     """The noun of what a question asks for, in singular; () for other questions.
+
+    Args:
+        question: the question.
+        of_one: whether it may ask for one, too: "which package is", less "deprecated".
 
     >>> listing("Which genres are there?"), listing("How many open tasks are there?")
     (('genre',), ('open', 'task'))
@@ -62,6 +66,6 @@ def listing(question: str) -> tuple[str, ...]:
         if found := form.match(text):
             words = WORD.findall(found[1])
             several = singular(words) != (*words,) or "all" in text.split()
-            if several and _NO_NOUN.isdisjoint(words):
+            if (several or of_one) and _NO_NOUN.isdisjoint(words):
                 return singular(words)
     return ()

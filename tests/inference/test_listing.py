@@ -52,6 +52,14 @@ def test_lists_worked_out_by_hand(question, expected):
     assert found(question) == expected
 
 
+def test_where_nothing_has_a_class_a_flag_tells_what_is_meant():
+    flags = [("flask", "deprecated", "False"), ("sniff", "deprecated", "True")]
+    triplets = [*flags, ("flask", "maintainer", "Ann")]
+    assert found("Which package is deprecated?", triplets) == {"sniff"}
+    assert found("How many packages are not deprecated?", triplets) == 1
+    assert found("Which maintainers are deprecated?", triplets) is None
+
+
 def test_a_long_list_is_counted_only():
     many = [(f"b{i}", "type", "book") for i in range(MAX_ANSWERS + 1)]
     assert found("Which books are there?", many) is None
