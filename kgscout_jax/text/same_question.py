@@ -58,8 +58,11 @@ def same_questions(words: Sequence[str]) -> list[list[str]]:
     [['the', 'home', 'town', 'of', '']]
     >>> same_questions("is  s home town the same as that of ".split(" "))
     [['the', 'home', 'town', 'of', '']]
-    >>> same_questions("do  and  play for the same club".split(" "))
-    [['what', 'club', 'does', '', 'play', 'for'], ['what', 'does', '', 'play', 'for']]
+    >>> for words in same_questions("do  and  play for the same club".split(" ")):
+    ...     " ".join(word or "X" for word in words)
+    'the club of X'
+    'what club does X play for'
+    'what does X play for'
     >>> same_questions("is the capital of  the same as ".split(" "))
     []
     >>> same_questions("does  share a border with ".split(" "))
@@ -75,6 +78,7 @@ def same_questions(words: Sequence[str]) -> list[list[str]]:
     for form in _OF_VERB:
         if found := form.fullmatch(text):
             verb = _VERBS.get(found["verb"], found["verb"])
-            rest = [verb, TOPIC, *found["said"].split()]
-            return [["what", *found["noun"].split(), *rest], ["what", *rest]]
+            rest, noun = [verb, TOPIC, *found["said"].split()], found["noun"].split()
+            of_noun = ["the", *noun, "of", TOPIC]
+            return [of_noun, ["what", *noun, *rest], ["what", *rest]]
     return []
