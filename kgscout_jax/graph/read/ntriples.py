@@ -18,6 +18,7 @@ from kgscout_jax.graph.read.rdf_labels import (
 )
 from kgscout_jax.graph.read.rdf_schema import Schema
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
+from kgscout_jax.graph.read.wikibase_statements import Statements
 from kgscout_jax.types import Triplet
 
 _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -59,7 +60,7 @@ def read_ntriples(
     ``notes["blank_triplets"]``, and one about the schema in ``schema_triplets``. A
     ``scope`` begins the names of blank nodes.
     """
-    names, schema = Cache(iri_name), Schema()
+    names, schema, statements = Cache(iri_name), Schema(), Statements()
     empty = True
     with open_text(path) as handle:
         for number, line in enumerate(bounded_lines(path, handle), start=1):
@@ -106,10 +107,17 @@ def read_ntriples(
             if not tail.strip():
                 notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
                 continue
-            if schema.has(subject or head, predicate, iri or tail):
+            triplet = head, relation, tail
+            terms = subject or head, predicate, iri or tail
+            if statements.take(*terms, triplet):
+                if statements.is_full:
+                    yield from statements.release()
+                continue
+            if schema.has(*terms):
                 notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
                 continue
-            yield head, relation, tail
+            yield triplet
+    yield from statements.rest()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 

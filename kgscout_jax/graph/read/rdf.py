@@ -32,6 +32,7 @@ from kgscout_jax.graph.read.streams import (
     one_line,
     open_bytes,
 )
+from kgscout_jax.graph.read.wikibase_statements import Statements
 from kgscout_jax.types import Triplet
 
 FORMATS = {
@@ -90,7 +91,7 @@ def _statements(
         raise UserError(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
-    names, schema = _Names(path, scope), Schema()
+    names, schema, statements = _Names(path, scope), Schema(), Statements()
     empty = True
     with open_bytes(path) as handle:
         start = handle.read(_SAMPLE_BYTES)
@@ -139,14 +140,22 @@ def _statements(
                     continue
             else:
                 end = names.of(tail, ox.BlankNode)
-            if schema.has(subject.value, predicate.value, tail.value):
+            head = names.of(subject, ox.BlankNode)
+            triplet = head, names.of(predicate, ox.BlankNode), end
+            terms = (
+                head if isinstance(subject, ox.BlankNode) else subject.value,
+                predicate.value,
+                end if isinstance(tail, ox.BlankNode) else tail.value,
+            )
+            if statements.take(*terms, triplet):
+                if statements.is_full:
+                    yield from statements.release()
+                continue
+            if schema.has(*terms):
                 notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
                 continue
-            yield (
-                names.of(subject, ox.BlankNode),
-                names.of(predicate, ox.BlankNode),
-                end,
-            )
+            yield triplet
+    yield from statements.rest()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 
