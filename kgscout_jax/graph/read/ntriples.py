@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.inner_nodes import InnerNodes
 from kgscout_jax.graph.read.options import MAX_NAME, check_name
 from kgscout_jax.graph.read.rdf_labels import (
     LABEL_IRIS,
@@ -18,7 +19,6 @@ from kgscout_jax.graph.read.rdf_labels import (
 )
 from kgscout_jax.graph.read.rdf_schema import Schema
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
-from kgscout_jax.graph.read.wikibase_statements import Statements
 from kgscout_jax.types import Triplet
 
 _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -60,7 +60,7 @@ def read_ntriples(
     ``notes["blank_triplets"]``, and one about the schema in ``schema_triplets``. A
     ``scope`` begins the names of blank nodes.
     """
-    names, schema, statements = Cache(iri_name), Schema(), Statements()
+    names, schema, inner = Cache(iri_name), Schema(), InnerNodes()
     empty = True
     with open_text(path) as handle:
         for number, line in enumerate(bounded_lines(path, handle), start=1):
@@ -109,15 +109,14 @@ def read_ntriples(
                 continue
             triplet = head, relation, tail
             terms = subject or head, predicate, iri or tail
-            if statements.take(*terms, triplet):
-                if statements.is_full:
-                    yield from statements.release()
+            if inner.take(*terms, triplet):
+                yield from inner.release()
                 continue
             if schema.has(*terms):
                 notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
                 continue
             yield triplet
-    yield from statements.rest()
+    yield from inner.rest()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 

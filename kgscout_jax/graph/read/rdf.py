@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.inner_nodes import InnerNodes
 from kgscout_jax.graph.read.jsonld_context import with_local_contexts
 from kgscout_jax.graph.read.ntriples import (
     Cache,
@@ -32,7 +33,6 @@ from kgscout_jax.graph.read.streams import (
     one_line,
     open_bytes,
 )
-from kgscout_jax.graph.read.wikibase_statements import Statements
 from kgscout_jax.types import Triplet
 
 FORMATS = {
@@ -91,7 +91,7 @@ def _statements(
         raise UserError(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
-    names, schema, statements = _Names(path, scope), Schema(), Statements()
+    names, schema, inner = _Names(path, scope), Schema(), InnerNodes()
     empty = True
     with open_bytes(path) as handle:
         start = handle.read(_SAMPLE_BYTES)
@@ -147,15 +147,14 @@ def _statements(
                 predicate.value,
                 end if isinstance(tail, ox.BlankNode) else tail.value,
             )
-            if statements.take(*terms, triplet):
-                if statements.is_full:
-                    yield from statements.release()
+            if inner.take(*terms, triplet):
+                yield from inner.release()
                 continue
             if schema.has(*terms):
                 notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
                 continue
             yield triplet
-    yield from statements.rest()
+    yield from inner.rest()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 

@@ -7,7 +7,7 @@ import json
 
 import networkx as nx
 import pytest
-from graph.graph_files import read_triplets
+from graph.graph_files import in_format, read_triplets
 
 from kgscout_jax.errors import UserError
 
@@ -98,6 +98,50 @@ POWER = """\
 x:A x:power [ a x:Quantity ; x:value 310 ; x:unitCode "MAW" ; x:unitText "MW" ] ,
     [ x:value 5 ; x:value 6 ] ; x:staff [ x:value 12 ] ; x:place [ x:lat 1.5 ] .
 """
+
+
+ONTOLOGY = """\
+@prefix : <http://x/> .  @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix r: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:madeFrom a owl:ObjectProperty .
+:Feta r:subClassOf :Cheese , [ a owl:Restriction ;
+    owl:onProperty :madeFrom ; owl:someValuesFrom [ owl:unionOf (:Sheep :Goat) ] ] ,
+  [ owl:onProperty :weight ; owl:hasValue 250 ] ,
+  [ owl:onProperty :ripensIn ; owl:allValuesFrom :Brine ] ,
+  [ owl:onProperty :soldIn ; owl:onClass :Box ; owl:minQualifiedCardinality 1 ] ,
+  [ owl:onProperty :holds ; owl:onClass :Hole ; owl:maxQualifiedCardinality 1 ] ,
+  [ owl:onProperty :age ; owl:someValuesFrom [ owl:onDatatype xsd:integer ;
+      owl:withRestrictions ([ xsd:minInclusive 2 ]) ] ] .
+:Brie owl:equivalentClass [ owl:intersectionOf (:Cheese
+    [ a owl:Restriction ; owl:onProperty :origin ; owl:hasValue :France ]
+    [ owl:complementOf :Feta ]) ] ; r:subClassOf [ owl:unionOf (:Soft :Hard) ] .
+:Blue owl:intersectionOf (:Cheese [ owl:onProperty :has ; owl:someValuesFrom :Mould ]) .
+:x a [ owl:onProperty :origin ; owl:hasValue :Spain ] ; :parts (:y) .
+[ a owl:AllDisjointClasses ; owl:members (:Feta :Brie) ] .
+[ owl:onProperty :has ; owl:someValuesFrom :Mould ] r:subClassOf :Blue .
+"""
+
+
+@pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
+def test_a_restriction_is_the_triplet_that_it_says(tmp_path, name):
+    found = set(read(tmp_path, name, in_format(ONTOLOGY, name)))
+    # A list of something else stays as it is.
+    of_list = {each for each in found if each[1] in ("parts", "first", "rest")}
+    assert len(of_list) == 3
+    assert found - of_list == {
+        ("Feta", "subClassOf", "Cheese"),
+        ("Feta", "madeFrom", "Sheep"),
+        ("Feta", "madeFrom", "Goat"),
+        ("Feta", "weight", "250"),
+        ("Feta", "ripensIn", "Brine"),
+        ("Feta", "soldIn", "Box"),
+        ("Brie", "subClassOf", "Cheese"),
+        ("Brie", "origin", "France"),
+        ("Blue", "subClassOf", "Cheese"),
+        ("Blue", "has", "Mould"),
+        ("x", "origin", "Spain"),
+    }
 
 
 def test_a_value_with_its_unit_is_a_literal(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from graph.graph_files import in_format
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,16 +44,6 @@ dbo:mayor rdfs:label "Bürgermeister"@de .
 
 def triplets(graph: KnowledgeGraph) -> set[str]:
     return {" | ".join(graph.triplet(i)) for i in range(len(graph))}
-
-
-def in_format(turtle: str, name: str) -> str:
-    """Turtle, as N-Triples where the name of the file says so."""
-    if name.endswith(".ttl"):
-        return turtle
-    import pyoxigraph as ox
-
-    quads = ox.parse(turtle, ox.RdfFormat.TURTLE)
-    return "".join(f"{quad.triple} .\n" for quad in quads)
 
 
 def both(path: Path, language: str | None = None) -> set[str]:
