@@ -19,6 +19,7 @@ from kgscout_jax.graph.read.rdf_labels import (
 )
 from kgscout_jax.graph.read.rdf_schema import Schema
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
+from kgscout_jax.graph.read.wikidata_labels import with_known_labels
 from kgscout_jax.types import Triplet
 
 _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -60,7 +61,8 @@ def read_ntriples(
     ``notes["blank_triplets"]``, and one about the schema in ``schema_triplets``. A
     ``scope`` begins the names of blank nodes.
     """
-    names, schema, inner = Cache(iri_name), Schema(), InnerNodes()
+    names = Cache(with_known_labels(iri_name, labels))
+    schema, inner = Schema(), InnerNodes()
     empty = True
     with open_text(path) as handle:
         for number, line in enumerate(bounded_lines(path, handle), start=1):

@@ -33,6 +33,7 @@ from kgscout_jax.graph.read.streams import (
     one_line,
     open_bytes,
 )
+from kgscout_jax.graph.read.wikidata_labels import with_known_labels
 from kgscout_jax.types import Triplet
 
 FORMATS = {
@@ -91,7 +92,7 @@ def _statements(
         raise UserError(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
-    names, schema, inner = _Names(path, scope), Schema(), InnerNodes()
+    names, schema, inner = _Names(path, scope, labels), Schema(), InnerNodes()
     empty = True
     with open_bytes(path) as handle:
         start = handle.read(_SAMPLE_BYTES)
@@ -176,8 +177,8 @@ def _brief(message: str) -> str:
 class _Names:
     """Display names of IRIs and blank nodes of one file."""
 
-    def __init__(self, path: Path, scope: str) -> None:
-        self._iri_names = Cache(iri_name)
+    def __init__(self, path: Path, scope: str, labels: LabelSink | None) -> None:
+        self._iri_names = Cache(with_known_labels(iri_name, labels))
         self._scope = f"{scope}#" if scope else ""
         # Labels in files cannot hold "/" or "#", so these names are unique. The folder
         # distinguishes files of the same name.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -189,6 +190,44 @@ def test_a_name_triplet_of_a_table_names_an_identifier(tmp_path):
         assert {(names[h], relations[r], names[t]) for h, r, t in rows} == expected
 
 
+@pytest.mark.parametrize("prefix", ["prop/direct", "prop", "prop/statement"])
+@pytest.mark.parametrize(
+    ("label", "language", "expected"),
+    [
+        ("", None, "place of birth"),
+        ("", "de", "place of birth"),
+        ('"birthplace"@en', None, "birthplace"),  # of the file
+        ('"birthplace"@en', "fr", "birthplace"),
+        ('"Geburtsort"@de', "de", "Geburtsort"),
+        ('"Geburtsort"@de', None, "place of birth"),  # in the language
+    ],
+)
+def test_properties_of_wikidata_have_names_without_the_file(
+    tmp_path, prefix, label, language, expected
+):
+    wikidata, is_called = "http://www.wikidata.org", "<http://schema.org/name>"
+    path = tmp_path / "kg.nt"
+    text = (
+        f"<{wikidata}/entity/Q1> <{wikidata}/{prefix}/P19> <{wikidata}/entity/Q2> .\n"
+    )
+    name = f"<{wikidata}/entity/P19> {is_called} {label} .\n"
+    path.write_text(text + name * bool(label))
+    assert both(path, language) == {f"Q1 | {expected} | Q2"}
+    path.write_text(text.replace("www.wikidata", "our-wikibase"))
+    assert both(path, language) == {"Q1 | P19 | Q2"}
+
+
+def test_the_known_properties_of_wikidata_are_packaged_and_different():
+    file = Path(wikibase_statements.__file__).with_name("wikidata_properties.txt")
+    rows = [line.split(" ", 1) for line in file.read_text("utf-8").splitlines()]
+    ids = [int(id.removeprefix("P")) for id, _ in rows]
+    assert ids == sorted({*ids})
+    assert len({name for _, name in rows}) == len(rows) > 300
+    settings = tomllib.loads((file.parents[3] / "pyproject.toml").read_text("utf-8"))
+    packaged = settings["tool"]["setuptools"]["package-data"]["kgscout_jax"]
+    assert "graph/read/*.txt" in packaged
+
+
 STATEMENTS = """\
 @prefix wd: <http://www.wikidata.org/entity/> .
 @prefix wds: <http://www.wikidata.org/entity/statement/> .
@@ -206,15 +245,15 @@ STATEMENTS = """\
 wds:Q1-A a wb:Statement , wb:BestRank ; wb:rank wb:NormalRank ; ps:P166 wd:Q2 ;
   pq:P585 "1903" ; prov:wasDerivedFrom ref:0123456789012345678901234567890123456789 .
 wd:Q1 wdt:P166 wd:Q2 ; p:P166 wds:Q1-A ; r:label "Marie Curie"@en ; wdt:P569 "1867" ;
-  p:P569 wds:Q1-B , wds:Q1-C ; p:P1082 wds:Q1-D , wds:Q1-E .
+  p:P569 wds:Q1-B , wds:Q1-C ; p:P99991 wds:Q1-D , wds:Q1-E .
 wd:Q2 r:label "Nobel Prize"@en .  wd:P166 r:label "award received"@en .
 wd:P569 r:label "date of birth"@en . wd:P585 r:label "point in time"@en .
 wds:Q1-B a wb:BestRank ; wb:rank wb:NormalRank ; ps:P569 "1867" ;
   psv:P569 v:01234567890123456789012345678901 .
 v:01234567890123456789012345678901 wb:timePrecision 9 .
 wds:Q1-C wb:rank wb:DeprecatedRank ; ps:P569 "1868" ; pq:P585 "1900" .
-wds:Q1-D wb:rank wb:NormalRank ; ps:P1082 "5" ; pq:P585 "1904" .
-wds:Q1-E ps:P1082 <http://www.wikidata.org/.well-known/genid/0a1b> .
+wds:Q1-D wb:rank wb:NormalRank ; ps:P99991 "5" ; pq:P585 "1904" .
+wds:Q1-E ps:P99991 <http://www.wikidata.org/.well-known/genid/0a1b> .
 ref:0123456789012345678901234567890123456789 pr:P854 <http://nobel.org/curie> .
 <http://www.wikidata.org/wiki/Special:EntityData/Q1> wb:identifiers 3 ;
   <http://schema.org/version> 17 .
@@ -234,7 +273,7 @@ def test_a_statement_of_wikidata_is_its_triplet_and_a_row_of_its_qualifiers(
         "_:Q1-A | point in time | 1903",
         "Marie Curie | date of birth | 1867",
         "_:Q1-D | source | Marie Curie",  # behind another value, which is not here
-        "_:Q1-D | P1082 | 5",
+        "_:Q1-D | P99991 | 5",
         "_:Q1-D | point in time | 1904",
     }
     graph = KnowledgeGraph.open(path)
