@@ -237,6 +237,30 @@ def test_an_error_names_file_and_line(tmp_path, name, text, expected):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("BookStore", 1),
+        ("NewsMediaOrganization", 1),
+        (["Restaurant", "Thing"], 1),
+        ("Hotel", 1),
+        ("SportsTeam", 1),
+        ("Museum", 1),
+        ("AdministrativeArea", 1),
+        ("TrainStation", 1),
+        ("Book", 2),
+        ("ImageGallery", 2),
+        ("FoodService", 2),
+    ],
+)
+def test_places_and_organisations_of_one_name_are_one(tmp_path, kind, count):
+    thing = {"@type": kind, "name": "Foxglove"}
+    pages = [{"@type": "Page", "@id": f"p{i}", "about": thing} for i in range(2)]
+    text = json.dumps({"@context": "https://schema.org", "@graph": pages})
+    found = read(tmp_path, "kg.jsonld", text)
+    assert len({tail for _, relation, tail in found if relation == "about"}) == count
+
+
 def test_contexts_by_address_are_vocabularies(tmp_path):
     page = {
         "@context": "https://schema.org",
