@@ -62,7 +62,7 @@ def read_ntriples(
     ``scope`` begins the names of blank nodes.
     """
     names = Cache(with_known_labels(iri_name, labels))
-    schema, inner = Schema(), InnerNodes()
+    schema, inner = Schema(notes), InnerNodes()
     empty = True
     with open_text(path) as handle:
         for number, line in enumerate(bounded_lines(path, handle), start=1):
@@ -114,11 +114,12 @@ def read_ntriples(
             if inner.take(*terms, triplet):
                 yield from inner.release()
                 continue
-            if schema.has(*terms):
-                notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
-                continue
-            yield triplet
-    yield from inner.rest()
+            if not schema.take(*terms, triplet):
+                yield triplet
+    for triplet in inner.rest():
+        schema.has_facts = True
+        yield triplet
+    yield from schema.kinds()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 

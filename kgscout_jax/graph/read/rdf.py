@@ -92,7 +92,7 @@ def _statements(
         raise UserError(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
-    names, schema, inner = _Names(path, scope, labels), Schema(), InnerNodes()
+    names, schema, inner = _Names(path, scope, labels), Schema(notes), InnerNodes()
     empty = True
     with open_bytes(path) as handle:
         start = handle.read(_SAMPLE_BYTES)
@@ -151,11 +151,12 @@ def _statements(
             if inner.take(*terms, triplet):
                 yield from inner.release()
                 continue
-            if schema.has(*terms):
-                notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
-                continue
-            yield triplet
-    yield from inner.rest()
+            if not schema.take(*terms, triplet):
+                yield triplet
+    for triplet in inner.rest():
+        schema.has_facts = True
+        yield triplet
+    yield from schema.kinds()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 

@@ -93,6 +93,35 @@ def test_what_is_said_of_properties_is_no_fact(tmp_path):
     assert notes == {"schema_triplets": 7}
 
 
+THESAURUS = """\
+@prefix x: <http://x/> .  @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+x:hazards a skos:ConceptScheme . x:term a owl:AnnotationProperty .
+x:flood a skos:Concept , owl:NamedIndividual .
+"""
+
+
+@pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
+def test_that_a_thing_is_a_concept_says_nothing_of_it(tmp_path, name):
+    notes: dict[str, int] = {}
+    facts = "x:flood a x:Hazard ; skos:broader x:water ."
+    text = in_format(THESAURUS + facts, name)
+    assert set(read(tmp_path, name, text, notes=notes)) == {
+        ("flood", "type", "Hazard"),
+        ("flood", "broader", "water"),
+    }
+    assert notes == {"schema_triplets": 4}
+    # A file of nothing else is a list of concepts.
+    notes.clear()
+    text = in_format(THESAURUS, name)
+    assert set(read(tmp_path, name, text, notes=notes)) == {
+        ("hazards", "type", "ConceptScheme"),
+        ("flood", "type", "Concept"),
+        ("flood", "type", "NamedIndividual"),
+    }
+    assert notes == {"schema_triplets": 1}
+
+
 POWER = """\
 @prefix x: <http://x/> .
 x:A x:power [ a x:Quantity ; x:value 310 ; x:unitCode "MAW" ; x:unitText "MW" ] ,
