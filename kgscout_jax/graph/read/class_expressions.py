@@ -49,7 +49,8 @@ _USES = _SETS.union((
     _SUBCLASS, _TYPE, _EQUIVALENT, f"{_OWL}disjointWith", f"{_OWL}complementOf",
 ))  # fmt: skip
 """Predicates of classes that may lead to one."""
-_BLANK = "_:"
+BLANK = "_:"
+"""What begins the names of blank nodes."""
 
 
 class ClassExpressions:
@@ -73,14 +74,14 @@ class ClassExpressions:
             object: an IRI, a blank node or the text of a literal.
             triplet: the three by their names.
         """
-        is_blank = subject.startswith(_BLANK)
+        is_blank = subject.startswith(BLANK)
         if is_blank and predicate in _PARTS:
             fields = self._expressions[subject]
             fields.setdefault(predicate, []).append(triplet[2])
         elif is_blank and predicate in (_FIRST, _REST):
             self._lists[subject][predicate] = triplet
         elif predicate in _USES and (
-            object.startswith(_BLANK) or (is_blank and predicate != _TYPE)
+            object.startswith(BLANK) or (is_blank and predicate != _TYPE)
         ):
             self._uses.append((predicate, triplet))
         else:  # a bound of numbers is no fact
@@ -131,7 +132,7 @@ class ClassExpressions:
             return
         fields, above = self._expressions[node], above | {node}
         for relation in fields.get(_PROPERTY, ()):
-            if relation.startswith(_BLANK) or _MOST in fields:
+            if relation.startswith(BLANK) or _MOST in fields:
                 continue  # an inverse property; at most so many, or none
             for filler in (tail for name in _FILLERS for tail in fields.get(name, ())):
                 for tail in self._named(filler, above):
@@ -146,7 +147,7 @@ class ClassExpressions:
         for member in self._members(first):
             if member in self._expressions:
                 yield from self._said(head, member, of_class, above)
-            elif not member.startswith(_BLANK):
+            elif not member.startswith(BLANK):
                 yield head, of_class, member
 
     def _named(self, node: str, above: frozenset[str]) -> Iterable[str]:

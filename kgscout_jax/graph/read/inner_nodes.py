@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kgscout_jax.graph.read.class_expressions import ClassExpressions
+from kgscout_jax.graph.read.class_expressions import BLANK, ClassExpressions
 from kgscout_jax.graph.read.wikibase_statements import Statements
 from kgscout_jax.types import Triplet
 
@@ -25,9 +25,11 @@ class InnerNodes:
             object: an IRI, a blank node or the text of a literal.
             triplet: the three by their names.
         """
-        return self._expressions.take(
-            subject, predicate, object, triplet
-        ) or self._statements.take(subject, predicate, object, triplet)
+        terms = subject, predicate, object, triplet
+        is_blank = subject.startswith(BLANK) or object.startswith(BLANK)
+        if is_blank and self._expressions.take(*terms):
+            return True
+        return self._statements.take(*terms)
 
     def release(self) -> Iterator[Triplet]:
         """What the nodes say, where too many are held; else nothing."""

@@ -20,9 +20,8 @@ from kgscout_jax.types import Triplet
 MOST_HELD = 1 << 18
 """Statements that are held back at most; each stands near its item in dumps."""
 _STATEMENT = "/entity/statement/"
-_OTHERS = re.compile(
-    r"/(?:reference/[0-9a-f]{40}|value/[0-9a-f]{32}|Special:EntityData/\S+)"
-)
+_DATA = "/Special:EntityData/"
+_OTHERS = re.compile(rf"/reference/[0-9a-f]{{40}}|/value/[0-9a-f]{{32}}|{_DATA}\S+")
 """References, values with their units, and pages of data."""
 _PROPERTY = re.compile(r"\S+/prop/(?:(\S+)/)?P\d+")
 _NORMALIZED = "/prop/direct-normalized/"
@@ -73,11 +72,11 @@ class Statements:
         if _STATEMENT in object and "/prop/" in predicate:
             self._held[object].links.append(triplet)
             return True
-        return (
-            _NORMALIZED in predicate
-            or _UNKNOWN in object
-            or _OTHERS.search(subject) is not None
-        )
+        if _NORMALIZED in predicate or (_UNKNOWN in object and "/prop/" in predicate):
+            return True
+        # Most IRIs have none of these, which is faster to see.
+        may_be = "/reference/" in subject or "/value/" in subject or _DATA in subject
+        return may_be and _OTHERS.search(subject) is not None
 
     @property
     def is_full(self) -> bool:

@@ -245,6 +245,8 @@ STATEMENTS = """\
 wds:Q1-A a wb:Statement , wb:BestRank ; wb:rank wb:NormalRank ; ps:P166 wd:Q2 ;
   pq:P585 "1903" ; prov:wasDerivedFrom ref:0123456789012345678901234567890123456789 .
 wd:Q1 wdt:P166 wd:Q2 ; p:P166 wds:Q1-A ; r:label "Marie Curie"@en ; wdt:P569 "1867" ;
+  wdt:P570 <http://www.wikidata.org/.well-known/genid/0a1c> ;
+  <http://x/wrote> <http://x/.well-known/genid/book> ;
   p:P569 wds:Q1-B , wds:Q1-C ; p:P99991 wds:Q1-D , wds:Q1-E .
 wd:Q2 r:label "Nobel Prize"@en .  wd:P166 r:label "award received"@en .
 wd:P569 r:label "date of birth"@en . wd:P585 r:label "point in time"@en .
@@ -272,6 +274,7 @@ def test_a_statement_of_wikidata_is_its_triplet_and_a_row_of_its_qualifiers(
         "_:Q1-A | award received | Nobel Prize",
         "_:Q1-A | point in time | 1903",
         "Marie Curie | date of birth | 1867",
+        "Marie Curie | wrote | book",  # no value of Wikibase
         "_:Q1-D | source | Marie Curie",  # behind another value, which is not here
         "_:Q1-D | P99991 | 5",
         "_:Q1-D | point in time | 1904",
