@@ -24,6 +24,16 @@ def write_tsv(path: Path, rows) -> Path:
     return path
 
 
+def in_format(turtle: str, name: str) -> str:
+    """Turtle, as N-Triples where the name of the file says so."""
+    if name.endswith(".ttl"):
+        return turtle
+    import pyoxigraph as ox
+
+    quads = ox.parse(turtle, ox.RdfFormat.TURTLE)
+    return "".join(f"{quad.triple} .\n" for quad in quads)
+
+
 def read_triplets(path: Path, notes=None, **options) -> Iterator[Triplet]:
     """The triplets of a file, line by line."""
     return TripletFiles(ReadOptions(**options), notes, [path]).rows(path)

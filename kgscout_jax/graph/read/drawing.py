@@ -27,25 +27,33 @@ _OF_EDGES = _ALWAYS.union(
     "combined_degree truncate shared_name shared_interaction".split(),
     "weight value thickness id uuid key source sources provenance confidence".split(),
     "pmid pmids license url created_at updated_at timestamp".split(),
+    "knowledge_source primary_knowledge_source original_knowledge_source".split(),
+    "aggregator_knowledge_source supporting_data_source provided_by".split(),
+    "knowledge_level agent_type".split(),
 )
 """Of an edge: how it is drawn, its number, and who says so."""
+_SOURCE = "infores:"
+"""What begins the sources of graphs in Biolink's form."""
 _NO_FACTS = DIRECTIONS.union(("edge", "relationship", "link"))
 """What is true of any edge."""
 
 
-def drawing_names(names: Iterable[str]) -> frozenset[str]:
-    """Those of a node's properties that say how it is drawn.
+def drawing_names(properties: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Those of a node's properties that say how it is drawn, or where it is from.
 
     A color or a size may be a fact; it is drawing where the node has a place, x and y.
+    Who provides it may be one; it is none where that is a source of Biolink.
     """
-    by_plain = {name: plain(name) for name in names}
+    pairs = [*properties]
+    by_plain = {name: plain(name) for name, _ in pairs}
     placed = {"x", "y"} <= set(by_plain.values())
     drawn = _ALWAYS | _OF_TEXTS
     if placed:
         drawn |= _BESIDE_PLACES
     if not _OF_TEXTS.isdisjoint(by_plain.values()):
         drawn |= {"created_at", "frequency", "degree"}
-    return frozenset(name for name, known in by_plain.items() if known in drawn)
+    sources = frozenset(name for name, value in pairs if value.startswith(_SOURCE))
+    return sources.union(name for name, known in by_plain.items() if known in drawn)
 
 
 def is_of_edge_alone(name: str, value: str) -> bool:

@@ -221,7 +221,7 @@ def element_triplets(
             ]
             drawn: frozenset[str] = frozenset()
             if not (options.properties or element.facts):
-                drawn = drawing_names(name for name, _ in facts)
+                drawn = drawing_names(facts)
             head = names.get(scope, element.id) or display_name(element.name)
             for name, value in facts:
                 if name in drawn:

@@ -111,7 +111,7 @@ def _header_layout(dialect: Dialect, rows: Sequence[list[str]]) -> Layout | None
     """The layout if the first row names head, relation and tail, or an id of nodes."""
     header = tuple(cell.strip() for cell in rows[0])
     roles = find_roles(without_directions(rows))
-    if roles is None and _has_marked_ends(header):
+    if roles is None and (_has_marked_ends(header) or find_roles(header)):
         return None
     nodes = node_columns(header, with_edges=roles is not None)
     if roles is None and (nodes is None or not lists_nodes(rows, nodes)):

@@ -191,14 +191,21 @@ def find_ends(names: Sequence[str]) -> tuple[int, int, bool] | None:
 
 
 def without_directions(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The first row, where a column of directions (Gephi's ``Type``) has no name."""
+    """The first row, where Gephi's columns that say no relation have no name.
+
+    These are ``Type`` with directions, and beside others a blank ``Label``.
+    """
+    first, *others = rows
+
+    def says_nothing(i: int, name: str) -> bool:
+        cells = [row[i].strip().lower() for row in others if row[i:]]
+        return bool(others) and (
+            (name == "type" and DIRECTIONS.issuperset(cells))
+            or (name == "label" and len(first) > 3 and not any(cells))
+        )
+
     return [
-        ""
-        if plain(cell) == "type"
-        and len(rows) > 1
-        and all(row[i].strip().lower() in DIRECTIONS for row in rows[1:] if row[i:])
-        else cell
-        for i, cell in enumerate(rows[0])
+        "" if says_nothing(i, plain(cell)) else cell for i, cell in enumerate(first)
     ]
 
 

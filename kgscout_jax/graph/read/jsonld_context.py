@@ -17,14 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from kgscout_jax.graph.read.schema_kinds import is_one_by_name
+
 _CONTEXT, _ID, _TYPE = "@context", "@id", "@type"
 _BY_ADDRESS = re.compile(rb'"@context"\s*:\s*(\[[^\]{]*)?"\s*https?://')
-_ONE_BY_NAME = (
-    "Brand Organization Corporation LocalBusiness CollegeOrUniversity Person "
-    "MusicGroup PerformingGroup Place City Country State AdministrativeArea "
-    "Language".split()
-)
-"""Kinds of which several objects of one name are one."""
 _PARTS = ("PostalAddress", "Offer", "AggregateOffer", "AggregateRating", "Rating")
 """Kinds of objects that say something of the object that holds them."""
 _ALIASES: dict[str, str] = {"id": _ID, "type": _TYPE}
@@ -132,8 +128,9 @@ def _own_id(value: dict[str, Any]) -> dict[str, str]:
     >>> _own_id({"@type": "Event", "name": "Fair"})
     {}
     """
-    kind, name = _field(value, _TYPE), value.get("name")
-    if kind not in _ONE_BY_NAME or not isinstance(name, str) or _field(value, _ID):
+    kinds = [str(each) for each in _listed(_field(value, _TYPE))]
+    kind, name = next(filter(is_one_by_name, kinds), None), value.get("name")
+    if kind is None or not isinstance(name, str) or _field(value, _ID):
         return {}
     return {_ID: f"#{kind}/{quote(name)}"}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.inner_nodes import InnerNodes
 from kgscout_jax.graph.read.options import MAX_NAME, check_name
 from kgscout_jax.graph.read.rdf_labels import (
     LABEL_IRIS,
@@ -18,6 +19,7 @@ from kgscout_jax.graph.read.rdf_labels import (
 )
 from kgscout_jax.graph.read.rdf_schema import Schema
 from kgscout_jax.graph.read.streams import bounded_lines, open_text
+from kgscout_jax.graph.read.wikidata_labels import with_known_labels
 from kgscout_jax.types import Triplet
 
 _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -59,7 +61,8 @@ def read_ntriples(
     ``notes["blank_triplets"]``, and one about the schema in ``schema_triplets``. A
     ``scope`` begins the names of blank nodes.
     """
-    names, schema = Cache(iri_name), Schema()
+    names = Cache(with_known_labels(iri_name, labels))
+    schema, inner = Schema(notes), InnerNodes()
     empty = True
     with open_text(path) as handle:
         for number, line in enumerate(bounded_lines(path, handle), start=1):
@@ -106,10 +109,17 @@ def read_ntriples(
             if not tail.strip():
                 notes["blank_triplets"] = notes.get("blank_triplets", 0) + 1
                 continue
-            if schema.has(subject or head, predicate, iri or tail):
-                notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
+            triplet = head, relation, tail
+            terms = subject or head, predicate, iri or tail
+            if inner.take(*terms, triplet):
+                yield from inner.release()
                 continue
-            yield head, relation, tail
+            if not schema.take(*terms, triplet):
+                yield triplet
+    for triplet in inner.rest():
+        schema.has_facts = True
+        yield triplet
+    yield from schema.kinds()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 

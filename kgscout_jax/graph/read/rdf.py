@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.graph.read.inner_nodes import InnerNodes
 from kgscout_jax.graph.read.jsonld_context import with_local_contexts
 from kgscout_jax.graph.read.ntriples import (
     Cache,
@@ -32,6 +33,7 @@ from kgscout_jax.graph.read.streams import (
     one_line,
     open_bytes,
 )
+from kgscout_jax.graph.read.wikidata_labels import with_known_labels
 from kgscout_jax.types import Triplet
 
 FORMATS = {
@@ -90,7 +92,7 @@ def _statements(
         raise UserError(
             f"{path}: reading this format needs pyoxigraph (pip install pyoxigraph)"
         ) from None
-    names, schema = _Names(path, scope), Schema()
+    names, schema, inner = _Names(path, scope, labels), Schema(notes), InnerNodes()
     empty = True
     with open_bytes(path) as handle:
         start = handle.read(_SAMPLE_BYTES)
@@ -139,14 +141,22 @@ def _statements(
                     continue
             else:
                 end = names.of(tail, ox.BlankNode)
-            if schema.has(subject.value, predicate.value, tail.value):
-                notes["schema_triplets"] = notes.get("schema_triplets", 0) + 1
-                continue
-            yield (
-                names.of(subject, ox.BlankNode),
-                names.of(predicate, ox.BlankNode),
-                end,
+            head = names.of(subject, ox.BlankNode)
+            triplet = head, names.of(predicate, ox.BlankNode), end
+            terms = (
+                head if isinstance(subject, ox.BlankNode) else subject.value,
+                predicate.value,
+                end if isinstance(tail, ox.BlankNode) else tail.value,
             )
+            if inner.take(*terms, triplet):
+                yield from inner.release()
+                continue
+            if not schema.take(*terms, triplet):
+                yield triplet
+    for triplet in inner.rest():
+        schema.has_facts = True
+        yield triplet
+    yield from schema.kinds()
     if empty:
         raise UserError(f"{path}: holds no triplets")
 
@@ -168,8 +178,8 @@ def _brief(message: str) -> str:
 class _Names:
     """Display names of IRIs and blank nodes of one file."""
 
-    def __init__(self, path: Path, scope: str) -> None:
-        self._iri_names = Cache(iri_name)
+    def __init__(self, path: Path, scope: str, labels: LabelSink | None) -> None:
+        self._iri_names = Cache(with_known_labels(iri_name, labels))
         self._scope = f"{scope}#" if scope else ""
         # Labels in files cannot hold "/" or "#", so these names are unique. The folder
         # distinguishes files of the same name.

@@ -21,8 +21,9 @@ LABEL_IRIS = {
     "http://rdfs.org/sioc/ns#name": 1,
 }
 """Predicates whose literals are names, and whether others are preferred."""
-_RANKS = 4
-"""Ranks of the names of one predicate."""
+_CHOSEN, _UNTAGGED, _ENGLISH, KNOWN, _OTHER = range(5)
+"""Ranks of the names of one predicate, and of ``KNOWN`` ones that no file gives."""
+_RANKS = 5
 
 DEFAULT_LANGUAGE = "en"
 
@@ -33,8 +34,8 @@ LabelSink = Callable[[str, str, int], None]
 def label_rank(tag: str | None, language: str | None, predicate: str = "") -> int:
     """How much a name in a language is preferred: 0 most.
 
-    The chosen language (English by default), no language, English, another one; behind
-    these the names of predicates that are not preferred.
+    The chosen language (English by default), no language, English, a known name,
+    another language; behind these the names of predicates that are not preferred.
     """
     return _RANKS * LABEL_IRIS.get(predicate, 0) + _language_rank(tag, language)
 
@@ -43,10 +44,10 @@ def _language_rank(tag: str | None, language: str | None) -> int:
     tag = (tag or "").lower()
     chosen = (language or DEFAULT_LANGUAGE).lower()
     if tag == chosen or tag.startswith(chosen + "-"):
-        return 0
+        return _CHOSEN
     if not tag:
-        return 1
-    return 2 if tag.partition("-")[0] == DEFAULT_LANGUAGE else 3
+        return _UNTAGGED
+    return _ENGLISH if tag.partition("-")[0] == DEFAULT_LANGUAGE else _OTHER
 
 
 def is_label(name: str) -> bool:

@@ -507,3 +507,27 @@ def test_how_a_node_is_drawn_is_no_fact(tmp_path):
     kept = {"Heat | year | 1995", "Ridley Scott | color | blue"}
     assert facts(path) == FILMS | SINCE | kept
     assert facts(path, properties=True) == facts(path) | drawn
+
+
+def test_sources_of_edges_and_nodes_of_biolink_are_no_facts(tmp_path):
+    nodes, edges = tmp_path / "nodes.tsv", tmp_path / "edges.tsv"
+    nodes.write_text(
+        "id\tcategory\tname\tprovided_by\n"
+        "C:1\tDrug\taspirin\tinfores:chebi\nM:1\tDisease\tfever\tinfores:mondo\n"
+    )
+    edges.write_text(
+        "subject\tpredicate\tobject\tknowledge_level\tagent_type\tprovided_by\t"
+        "primary_knowledge_source\taggregator_knowledge_source\tpublications\n"
+        "C:1\ttreats\tM:1\tknowledge_assertion\tmanual_agent\tchebi.tsv\t"
+        "infores:chebi\tinfores:monarch\tPMID:1\n"
+    )
+    assert facts([nodes, edges]) == {
+        "aspirin | category | Drug",
+        "fever | category | Disease",
+        "aspirin | treats | fever",
+        "_:edges:1 | Drug | aspirin",
+        "_:edges:1 | Disease | fever",
+        "_:edges:1 | publications | PMID:1",
+    }
+    nodes.write_text("id\tname\tprovided_by\nC:1\tchat\tAcme\nM:1\tmail\tBorg\n")
+    assert "chat | provided_by | Acme" in facts([nodes, edges])

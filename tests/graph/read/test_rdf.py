@@ -7,7 +7,7 @@ import json
 
 import networkx as nx
 import pytest
-from graph.graph_files import read_triplets
+from graph.graph_files import in_format, read_triplets
 
 from kgscout_jax.errors import UserError
 
@@ -93,11 +93,84 @@ def test_what_is_said_of_properties_is_no_fact(tmp_path):
     assert notes == {"schema_triplets": 7}
 
 
+THESAURUS = """\
+@prefix x: <http://x/> .  @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+x:hazards a skos:ConceptScheme . x:term a owl:AnnotationProperty .
+x:flood a skos:Concept , owl:NamedIndividual .
+"""
+
+
+@pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
+def test_that_a_thing_is_a_concept_says_nothing_of_it(tmp_path, name):
+    notes: dict[str, int] = {}
+    facts = "x:flood a x:Hazard ; skos:broader x:water ."
+    text = in_format(THESAURUS + facts, name)
+    assert set(read(tmp_path, name, text, notes=notes)) == {
+        ("flood", "type", "Hazard"),
+        ("flood", "broader", "water"),
+    }
+    assert notes == {"schema_triplets": 4}
+    # A file of nothing else is a list of concepts.
+    notes.clear()
+    text = in_format(THESAURUS, name)
+    assert set(read(tmp_path, name, text, notes=notes)) == {
+        ("hazards", "type", "ConceptScheme"),
+        ("flood", "type", "Concept"),
+        ("flood", "type", "NamedIndividual"),
+    }
+    assert notes == {"schema_triplets": 1}
+
+
 POWER = """\
 @prefix x: <http://x/> .
 x:A x:power [ a x:Quantity ; x:value 310 ; x:unitCode "MAW" ; x:unitText "MW" ] ,
     [ x:value 5 ; x:value 6 ] ; x:staff [ x:value 12 ] ; x:place [ x:lat 1.5 ] .
 """
+
+
+ONTOLOGY = """\
+@prefix : <http://x/> .  @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix r: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+:madeFrom a owl:ObjectProperty .
+:Feta r:subClassOf :Cheese , [ a owl:Restriction ;
+    owl:onProperty :madeFrom ; owl:someValuesFrom [ owl:unionOf (:Sheep :Goat) ] ] ,
+  [ owl:onProperty :weight ; owl:hasValue 250 ] ,
+  [ owl:onProperty :ripensIn ; owl:allValuesFrom :Brine ] ,
+  [ owl:onProperty :soldIn ; owl:onClass :Box ; owl:minQualifiedCardinality 1 ] ,
+  [ owl:onProperty :holds ; owl:onClass :Hole ; owl:maxQualifiedCardinality 1 ] ,
+  [ owl:onProperty :age ; owl:someValuesFrom [ owl:onDatatype xsd:integer ;
+      owl:withRestrictions ([ xsd:minInclusive 2 ]) ] ] .
+:Brie owl:equivalentClass [ owl:intersectionOf (:Cheese
+    [ a owl:Restriction ; owl:onProperty :origin ; owl:hasValue :France ]
+    [ owl:complementOf :Feta ]) ] ; r:subClassOf [ owl:unionOf (:Soft :Hard) ] .
+:Blue owl:intersectionOf (:Cheese [ owl:onProperty :has ; owl:someValuesFrom :Mould ]) .
+:x a [ owl:onProperty :origin ; owl:hasValue :Spain ] ; :parts (:y) .
+[ a owl:AllDisjointClasses ; owl:members (:Feta :Brie) ] .
+[ owl:onProperty :has ; owl:someValuesFrom :Mould ] r:subClassOf :Blue .
+"""
+
+
+@pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
+def test_a_restriction_is_the_triplet_that_it_says(tmp_path, name):
+    found = set(read(tmp_path, name, in_format(ONTOLOGY, name)))
+    # A list of something else stays as it is.
+    of_list = {each for each in found if each[1] in ("parts", "first", "rest")}
+    assert len(of_list) == 3
+    assert found - of_list == {
+        ("Feta", "subClassOf", "Cheese"),
+        ("Feta", "madeFrom", "Sheep"),
+        ("Feta", "madeFrom", "Goat"),
+        ("Feta", "weight", "250"),
+        ("Feta", "ripensIn", "Brine"),
+        ("Feta", "soldIn", "Box"),
+        ("Brie", "subClassOf", "Cheese"),
+        ("Brie", "origin", "France"),
+        ("Blue", "subClassOf", "Cheese"),
+        ("Blue", "has", "Mould"),
+        ("x", "origin", "Spain"),
+    }
 
 
 def test_a_value_with_its_unit_is_a_literal(tmp_path):
@@ -191,6 +264,30 @@ def test_an_error_names_file_and_line(tmp_path, name, text, expected):
         list(read_triplets(path))
     assert str(caught.value).startswith(f"{path}{expected}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("BookStore", 1),
+        ("NewsMediaOrganization", 1),
+        (["Restaurant", "Thing"], 1),
+        ("Hotel", 1),
+        ("SportsTeam", 1),
+        ("Museum", 1),
+        ("AdministrativeArea", 1),
+        ("TrainStation", 1),
+        ("Book", 2),
+        ("ImageGallery", 2),
+        ("FoodService", 2),
+    ],
+)
+def test_places_and_organisations_of_one_name_are_one(tmp_path, kind, count):
+    thing = {"@type": kind, "name": "Foxglove"}
+    pages = [{"@type": "Page", "@id": f"p{i}", "about": thing} for i in range(2)]
+    text = json.dumps({"@context": "https://schema.org", "@graph": pages})
+    found = read(tmp_path, "kg.jsonld", text)
+    assert len({tail for _, relation, tail in found if relation == "about"}) == count
 
 
 def test_contexts_by_address_are_vocabularies(tmp_path):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from graph.graph_files import in_format
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +17,7 @@ from kgscout_jax.graph.build.settings import BuildSettings
 from kgscout_jax.graph.display_names import LabelTable, named_entities
 from kgscout_jax.graph.folder import GraphFolder
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
+from kgscout_jax.graph.read import wikibase_statements
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.types import entity_key
 
@@ -185,3 +188,114 @@ def test_a_name_triplet_of_a_table_names_an_identifier(tmp_path):
         rows = np.asarray(graph.triplets).tolist()
         names, relations = graph.entities, graph.relations
         assert {(names[h], relations[r], names[t]) for h, r, t in rows} == expected
+
+
+@pytest.mark.parametrize("prefix", ["prop/direct", "prop", "prop/statement"])
+@pytest.mark.parametrize(
+    ("label", "language", "expected"),
+    [
+        ("", None, "place of birth"),
+        ("", "de", "place of birth"),
+        ('"birthplace"@en', None, "birthplace"),  # of the file
+        ('"birthplace"@en', "fr", "birthplace"),
+        ('"Geburtsort"@de', "de", "Geburtsort"),
+        ('"Geburtsort"@de', None, "place of birth"),  # in the language
+    ],
+)
+def test_properties_of_wikidata_have_names_without_the_file(
+    tmp_path, prefix, label, language, expected
+):
+    wikidata, is_called = "http://www.wikidata.org", "<http://schema.org/name>"
+    path = tmp_path / "kg.nt"
+    text = (
+        f"<{wikidata}/entity/Q1> <{wikidata}/{prefix}/P19> <{wikidata}/entity/Q2> .\n"
+    )
+    name = f"<{wikidata}/entity/P19> {is_called} {label} .\n"
+    path.write_text(text + name * bool(label))
+    assert both(path, language) == {f"Q1 | {expected} | Q2"}
+    path.write_text(text.replace("www.wikidata", "our-wikibase"))
+    assert both(path, language) == {"Q1 | P19 | Q2"}
+
+
+def test_the_known_properties_of_wikidata_are_packaged_and_different():
+    file = Path(wikibase_statements.__file__).with_name("wikidata_properties.txt")
+    rows = [line.split(" ", 1) for line in file.read_text("utf-8").splitlines()]
+    ids = [int(id.removeprefix("P")) for id, _ in rows]
+    assert ids == sorted({*ids})
+    assert len({name for _, name in rows}) == len(rows) > 300
+    settings = tomllib.loads((file.parents[3] / "pyproject.toml").read_text("utf-8"))
+    packaged = settings["tool"]["setuptools"]["package-data"]["kgscout_jax"]
+    assert "graph/read/*.txt" in packaged
+
+
+STATEMENTS = """\
+@prefix wd: <http://www.wikidata.org/entity/> .
+@prefix wds: <http://www.wikidata.org/entity/statement/> .
+@prefix wdt: <http://www.wikidata.org/prop/direct/> .
+@prefix p: <http://www.wikidata.org/prop/> .
+@prefix ps: <http://www.wikidata.org/prop/statement/> .
+@prefix psv: <http://www.wikidata.org/prop/statement/value/> .
+@prefix pq: <http://www.wikidata.org/prop/qualifier/> .
+@prefix pr: <http://www.wikidata.org/prop/reference/> .
+@prefix ref: <http://www.wikidata.org/reference/> .
+@prefix v: <http://www.wikidata.org/value/> .
+@prefix prov: <http://www.w3.org/ns/prov#> .
+@prefix wb: <http://wikiba.se/ontology#> .
+@prefix r: <http://www.w3.org/2000/01/rdf-schema#> .
+wds:Q1-A a wb:Statement , wb:BestRank ; wb:rank wb:NormalRank ; ps:P166 wd:Q2 ;
+  pq:P585 "1903" ; prov:wasDerivedFrom ref:0123456789012345678901234567890123456789 .
+wd:Q1 wdt:P166 wd:Q2 ; p:P166 wds:Q1-A ; r:label "Marie Curie"@en ; wdt:P569 "1867" ;
+  wdt:P570 <http://www.wikidata.org/.well-known/genid/0a1c> ;
+  <http://x/wrote> <http://x/.well-known/genid/book> ;
+  p:P569 wds:Q1-B , wds:Q1-C ; p:P99991 wds:Q1-D , wds:Q1-E .
+wd:Q2 r:label "Nobel Prize"@en .  wd:P166 r:label "award received"@en .
+wd:P569 r:label "date of birth"@en . wd:P585 r:label "point in time"@en .
+wds:Q1-B a wb:BestRank ; wb:rank wb:NormalRank ; ps:P569 "1867" ;
+  psv:P569 v:01234567890123456789012345678901 .
+v:01234567890123456789012345678901 wb:timePrecision 9 .
+wds:Q1-C wb:rank wb:DeprecatedRank ; ps:P569 "1868" ; pq:P585 "1900" .
+wds:Q1-D wb:rank wb:NormalRank ; ps:P99991 "5" ; pq:P585 "1904" .
+wds:Q1-E ps:P99991 <http://www.wikidata.org/.well-known/genid/0a1b> .
+ref:0123456789012345678901234567890123456789 pr:P854 <http://nobel.org/curie> .
+<http://www.wikidata.org/wiki/Special:EntityData/Q1> wb:identifiers 3 ;
+  <http://schema.org/version> 17 .
+"""
+
+
+@pytest.mark.parametrize("name", ["kg.ttl", "kg.nt"])
+def test_a_statement_of_wikidata_is_its_triplet_and_a_row_of_its_qualifiers(
+    tmp_path, name
+):
+    path = tmp_path / name
+    path.write_text(in_format(STATEMENTS, name), "utf-8")
+    assert both(path) == {
+        "Marie Curie | award received | Nobel Prize",
+        "_:Q1-A | source | Marie Curie",
+        "_:Q1-A | award received | Nobel Prize",
+        "_:Q1-A | point in time | 1903",
+        "Marie Curie | date of birth | 1867",
+        "Marie Curie | wrote | book",  # no value of Wikibase
+        "_:Q1-D | source | Marie Curie",  # behind another value, which is not here
+        "_:Q1-D | P99991 | 5",
+        "_:Q1-D | point in time | 1904",
+    }
+    graph = KnowledgeGraph.open(path)
+    unnamed = np.array(graph.entities)[graph.unnamed_mask]
+    assert {*unnamed} == {"_:Q1-A", "_:Q1-D"}
+
+
+def test_statements_far_from_their_items_are_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(wikibase_statements, "MOST_HELD", 2)
+    items = "".join(f"wd:Q{i} p:P1 wds:Q{i}-A .\n" for i in range(1, 5))
+    values = "".join(f'wds:Q{i}-A ps:P1 "{i}" ; pq:P2 "x" .\n' for i in range(1, 5))
+    prefixes = STATEMENTS[: STATEMENTS.index("wds:Q1-A a")]
+    path = tmp_path / "kg.ttl"
+    path.write_text(f"{prefixes}{items}{values}")
+    found = triplets(KnowledgeGraph.open(path))
+    for i in range(1, 5):
+        row = {
+            f"_:Q{i}-A | source | Q{i}",
+            f"_:Q{i}-A | P1 | {i}",
+            f"_:Q{i}-A | P2 | x",
+        }
+        assert row <= found

@@ -125,9 +125,16 @@ CSV = "a,r,b\nc,r,d\n"
         ),
         (
             "kg.csv",
-            "Source,Target,Type,Id,Label\na,b,Directed,0,\n",
+            "Source,Target,Type,Id,Label,Weight\na,b,Undirected,0,,2\nb,c,Directed,1,,1\n",
             "",
-            ":2: the relation is empty (--columns HEAD,=NAME,TAIL gives all rows one",
+            ":1: a header without a relation; found the columns 'Source', 'Target', "
+            "'Type', 'Id', 'Label', 'Weight' (--columns Source,NAME,Target names",
+        ),
+        (
+            "kg.csv",
+            "Source,Target,Type,Id,Label\na,b,Directed,0,r\nb,c,Directed,1,\n",
+            "",
+            ":3: the relation is empty (--columns HEAD,=NAME,TAIL gives all rows one",
         ),
         # other languages
         ("kg.csv", "Subjekt;Prädikat;Objekt\na;r;b\n", "", "a r b"),
