@@ -15,9 +15,15 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.inputs import Candidates
 from kgscout_jax.text.linearize import relation_phrase
 
-QUESTION = re.compile(r"\W*wh(?:at|o)(?:['’]s| is| are| was| were)\b", re.IGNORECASE)
+QUESTION = re.compile(
+    r"\W*wh(?:at|(?P<who>o))(?:['’]s| is| are| was| were)\b", re.IGNORECASE
+)
 _INSIDE = re.compile(r"\s+(?:in|on|at|with|from|for|behind)\b", re.IGNORECASE)
-RELATIONS = ("is a", "instance of", "type", "description")
+_OF_PEOPLE = ("occupation", "profession", "job title", "job", "position", "role")
+"""Phrases of relations that say who somebody is, before those below."""
+RELATIONS = (
+    "definition", "is a", "instance of", "type", "description", "abstract", "comment",
+)  # fmt: skip
 """Phrases of relations that say what something is, the first that a topic has."""
 
 
@@ -39,4 +45,5 @@ def definition_word(
     of_topics = np.isin(candidates.nodes[:, 0], candidates.topics)
     used = candidates.relations[np.unique(candidates.relation_index[of_topics])]
     phrases = {relation_phrase(graph.relation_names[int(i)]) for i in used}
-    return next((phrase for phrase in RELATIONS if phrase in phrases), None)
+    order = _OF_PEOPLE + RELATIONS if match["who"] else RELATIONS
+    return next((phrase for phrase in order if phrase in phrases), None)
