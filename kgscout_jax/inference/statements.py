@@ -47,6 +47,8 @@ STEPS = 4
 _COPULAS = frozenset("is are was were has have had".split())
 _AUXILIARIES = frozenset("do does did can".split())
 _ARTICLES = frozenset(("the", "a", "an"))
+_RELATED = frozenset("related relates similar opposite see adjacent narrower".split())
+"""Words of relations by which one thing is none of the other."""
 _WITHIN = frozenset(("in", "at", "within", "from"))
 """Words before a place that what is meant lies in: "born in France" by a city's
 ``country``."""
@@ -120,6 +122,8 @@ def read_statement(
     alone = len(mentions) == 2
     if alone and any(each.is_said for each in pairs):
         return "yes"
+    if any(pair.is_related for pair in pairs):
+        return "unsure"
     if any(pair.is_turned for pair in pairs):
         return "no"
     if alone and any(each.is_stated or each.is_called for each in pairs):
@@ -191,11 +195,28 @@ class _Pair:
         return any((TAIL if way > 0 else HEAD) in ends[r] for r, way in self.direct)
 
     @property
+    def _has_article(self) -> bool:
+        """Whether B stands behind "a"."""
+        return self.words.between[-1:] in (("a",), ("an",))
+
+    @property
+    def _asks_for_class(self) -> bool:
+        """Whether the words ask no more than "is A a B"."""
+        return self._has_article and not self.words.content
+
+    @property
+    def is_related(self) -> bool:
+        """Whether "is A a B" asks of two that triplets but relate: a heat wave is no
+        drought by ``related``."""
+        said = [{*relation_words(self.relations[each])} for each, _ in self.direct]
+        related = bool(said) and not any(map(_RELATED.isdisjoint, said))
+        return related and self._asks_for_class
+
+    @property
     def is_called(self) -> bool:
         """Whether "is A a B" asks for no more than a triplet from A to B, or than that
         A is of a class of a class B."""
-        article = self.words.between[-1:] in (("a",), ("an",))
-        if not article or self.words.content:
+        if not self._asks_for_class:
             return False
         return any(way > 0 for _, way in self.direct) or not self.b.isdisjoint(
             self.classes_of(self.a)
@@ -204,18 +225,16 @@ class _Pair:
     @property
     def is_half_called(self) -> bool:
         """Whether "is A a B card" is so but for what follows B, which nothing says."""
-        words = self.words
-        article = words.between[-1:] in (("a",), ("an",))
-        rest = words.content <= content_lemmas(words.after)
-        return article and rest and any(way > 0 for _, way in self.direct)
+        rest = self.words.content <= content_lemmas(self.words.after)
+        return self._has_article and rest and any(way > 0 for _, way in self.direct)
 
     @property
     def is_unstated(self) -> bool:
         """Whether triplets join the two, and the words state no relation at all: they
         may be other words for the one that joins them."""
         states = any(sense and sense.lemmas for sense in self.senses)
-        is_class = self.words.between[-1:] in (("a",), ("an",))
-        return bool(self.direct and self.words.content) and not (states or is_class)
+        said = bool(self.direct and self.words.content)
+        return said and not (states or self._has_article)
 
     @property
     def is_explained(self) -> bool:

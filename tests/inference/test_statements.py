@@ -275,6 +275,7 @@ def test_what_somebody_is_needs_no_more_than_a_triplet():
     triplets = [("Sam", "jobTitle", "Surgeon"), ("Sam", "sees", "Nurse")]
     assert stated("Is Sam a Surgeon?", triplets) == "yes"
     assert stated("Is Surgeon a Sam?", triplets) is None
+    assert stated("Is Sam a Surgeon?", [("Sam", "related", "Surgeon")]) == "unsure"
 
 
 def test_a_topic_that_is_an_identifier_stands_where_its_words_do():
