@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kgscout_jax.text.units import UNITS
 from kgscout_jax.text.values import (
     CURRENCIES,
     DAYS,
@@ -24,29 +25,6 @@ from kgscout_jax.text.values import (
     quantity_of,
 )
 
-_UNITS = {
-    "length": {
-        "m metre metres meter meters": 1.0, "km kilometre kilometres kilometer "
-        "kilometers": 1000.0, "ft foot feet": 0.3048, "mi mile miles": 1609.344,
-    },
-    "mass": {
-        "g gram grams": 1.0, "kg kilogram kilograms": 1000.0,
-        "lb lbs pound pounds": 453.59237,
-    },
-    "time": {
-        "s sec second seconds": 1.0, "min minute minutes": 60.0,
-        "h hour hours": 3600.0, "day days": 86400.0, "week weeks": 604800.0,
-        "year years": 31557600.0,
-    },
-}  # fmt: skip
-"""By dimension, units and how many of the first one they are."""
-UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, size)
-    for dimension, units in _UNITS.items()
-    for names, size in units.items()
-    for name in names.split()
-}
-"""The dimension and the size of each unit that is converted."""
 _ASSUMED = frozenset(
     "m metre metres meter meters kg kilogram kilograms g gram grams".split()
 )

@@ -41,7 +41,8 @@ SCALE = "|".join(_SCALES)
 _WITH_UNIT = re.compile(
     rf"(?P<before>[{CURRENCIES}]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)*(?:,\d+)?)"
     rf"(?: ?(?P<scale>{SCALE})\b)?"
-    r" ?(?P<after>[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
+    r" ?(?P<after>[ck]?m[23]|"
+    r"[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
     re.IGNORECASE,
 )
 _SCALED = re.compile(
