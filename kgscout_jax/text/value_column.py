@@ -19,6 +19,7 @@ from kgscout_jax.text.values import (
     Quantity,
     has_day_first,
     has_decimal_comma,
+    has_dots,
     has_scale,
     is_date,
     precision,
@@ -78,7 +79,7 @@ class ValueColumn:
     dated: bool = False
     """Whether all values are dates, or may be years."""
     day_first: bool = False
-    """Whether dates with slashes begin with the day; some must."""
+    """Whether dates with slashes begin with the day: some must, or one has dots."""
     implied: str = ""
     """The unit of values that have none, where the relation says it."""
     scale: float = 1.0
@@ -111,7 +112,7 @@ class ValueColumn:
             dated=all(
                 _is_time(*each, earliest) for each in zip(found, names, strict=True)
             ),
-            day_first=any(map(has_day_first, names)),
+            day_first=any(map(has_day_first, names)) or any(map(has_dots, names)),
             implied=next((word for word in relation[1:] if word in UNITS), "")
             or ("minutes" if _MINUTES.fullmatch(" ".join(relation)) else ""),
             scale=next((SCALES[word] for word in relation[1:] if word in SCALES), 1.0),

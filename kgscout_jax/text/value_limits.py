@@ -22,6 +22,7 @@ _UNIT = "|".join(sorted(UNITS.keys() - {"b"}, key=len, reverse=True))
 _PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
 LIMIT = re.compile(
     rf"(?<![\w.,/:-])(?:{WRITTEN_DATE}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|"
+    r"\d{1,2}/\d{1,2}/\d{4}|\d{4}/\d\d?/\d\d?|"
     r"\d{1,2}:\d\d(?::\d\d)?|"
     rf"[{CURRENCIES}]{_PLAIN}[kmb]|"
     rf"[+-]?(?:\d{{4}}-\d\d(?:-\d\d)?|{_PLAIN}(?: ?(?:{SCALE}))?(?: ?(?:{_UNIT}))?))"

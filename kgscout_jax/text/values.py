@@ -102,6 +102,15 @@ def has_day_first(name: str) -> bool:
     return found is not None and int(found[1]) > 12
 
 
+def has_dots(name: str) -> bool:
+    """Whether a name is a date with dots, which begins with the day.
+
+    >>> has_dots("5.2.2008"), has_dots("5/2/2008")
+    (True, False)
+    """
+    return _POINT_DATE.fullmatch(name.strip()) is not None
+
+
 def _date_parts(name: str) -> tuple[int, ...] | None:
     """(year, month) or (year, month, day); None for any other name."""
     if (found := _DATE.fullmatch(name)) is not None:

@@ -583,3 +583,28 @@ def test_dates_with_slashes_and_abbreviated_columns(general_scout):
     assert answers("Which film was released first?") == ["Alien"]
     assert answers("Which film came out first?") == ["Alien"]
     assert answers("Which film is the most expensive?") == ["Heat"]
+    # The month comes first, as in the column.
+    assert answers("Which films were released after 6/1/1979?") == ["Heat"]
+    assert answers("Which films were released before 6/1/1979?") == ["Alien"]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who was hired after 01/05/2023?", "Cid"),
+        ("Who was hired after 31/12/2022?", "Bob Cid"),
+        ("Who was hired on 01/05/2023?", "Bob"),
+        ("Who was hired before 2023/02/01?", "Ann"),
+        ("Who was hired between 01/01/2023 and 01/06/2023?", "Bob"),
+    ],
+)
+@pytest.mark.parametrize("sign", "/.")
+def test_a_limit_is_a_day_written_as_the_column_has_it(
+    general_scout, question, names, sign
+):
+    days = {"Ann": "30/04/2010", "Bob": "01/05/2023", "Cid": "08/07/2023"}
+    graph = KnowledgeGraph.from_triplets(
+        [(name, "Hire Date", day.replace("/", sign)) for name, day in days.items()]
+    )
+    found = general_scout.retrieve(question, graph).answers
+    assert {answer.name for answer in found} == {*names.split()}
