@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,13 +28,13 @@ from kgscout_jax.text.aggregate_question import AggregateQuestion, aggregate_que
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import HEAD, base_noun
 from kgscout_jax.text.relation_words import of_other_years, relation_words
+from kgscout_jax.text.value_column import ValueColumn
 from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.values import (
     CURRENCIES,
     clock_seconds,
     clock_text,
     is_date,
-    quantity_of,
 )
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
@@ -75,7 +76,8 @@ def aggregate_of(
     for topic in topics:
         heads = joined_by_one(heads, whose, graph, topic)
     rows = rows[np.isin(rows[:, 0], heads)]
-    number = aggregate_number(asked, texts_of(graph.entities, rows[:, 2]))
+    values = texts_of(graph.entities, rows[:, 2])
+    number = aggregate_number(asked, values, column_of(relations[0], graph))
     if number is None or len(rows) < LEAST_VALUES or len(rows) > len(heads):
         return None
     found = EntitySet.of(heads, (relations[0], HEAD), MATCH_PROBABILITY, counted=True)
@@ -116,21 +118,44 @@ def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) ->
     return all(w in FUNCTION_WORDS or base_noun(w) in nouns for w in words)
 
 
-def aggregate_number(asked: AggregateQuestion, values: Sequence[str]) -> str | None:
-    """What the values give; None where one is no number, or of another unit."""
-    found = [quantity_of(value) for value in values]
+def column_of(relation: int, graph: KnowledgeGraph) -> ValueColumn:
+    """How the values of a relation are written."""
+    return ValueColumn.of(
+        texts_of(graph.entities, triplets_of(graph, relation)[:, 2]),
+        relation_words(graph.relation_names[relation]),
+        decimal_commas=graph.decimal_commas,
+    )
+
+
+def aggregate_number(
+    asked: AggregateQuestion, values: Sequence[str], column: ValueColumn
+) -> str | None:
+    """What the values give; None where one is no number, or of another dimension.
+
+    Args:
+        asked: what is asked for.
+        values: as they are written.
+        column: how those of their relation are written.
+    """
+    column = replace(column, unit=ValueColumn.of(values).unit)
+    found = [column.read(value) for value in values]
     real = [each for each in found if each is not None]
-    units = {each.unit for each in real}
-    dates = any(map(is_date, values))
-    if not real or len(real) < len(found) or len(units) > 1 or dates:
+    if not real or len(real) < len(found) or any(map(is_date, values)):
         return None
-    numbers = [each.value for each in real]
     functions = {"mean": statistics.fmean, "median": statistics.median, "sum": sum}
+    numbers = [each.number for each in real]
     number = round(float(functions[asked.function](numbers)), DECIMALS)
     text = f"{number:.{DECIMALS}f}".rstrip("0").rstrip(".")
     if all(clock_seconds(value.strip()) is not None for value in values):
         return clock_text(number)
-    (unit,) = units
+    unit = column.unit
     if unit and unit in CURRENCIES:
         return unit + text
-    return f"{text} {unit}" if unit else text
+    return f"{text} {_written(unit, values)}" if unit else text
+
+
+def _written(unit: str, values: Sequence[str]) -> str:
+    """A unit as most values write it: GB, where it is compared as gb."""
+    ends = [value.strip()[-len(unit) :] for value in values]
+    same = [end for end in ends if end.casefold() == unit]
+    return statistics.mode(same) if same else unit

@@ -359,5 +359,6 @@ def test_of(
         rows[:, [0, 2]],
         [],
         lambda nodes: texts_of(graph.entities, nodes),
+        decimal_commas=graph.decimal_commas,
     )
     return value_test(asked, around)

@@ -19,7 +19,10 @@ from kgscout_jax.text.values import (
 
 _UNIT = "|".join(sorted(UNITS.keys() - {"b"}, key=len, reverse=True))
 """Units that a question may write; a number with a b may be of billions."""
-_PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
+_PLAIN = (
+    r"(?:\d{1,3}(?:,\d{3})+|[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f]\d{3})+|"
+    r"\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
+)
 LIMIT = re.compile(
     rf"(?<![\w.,/:-])(?:{WRITTEN_DATE}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|"
     r"\d{1,2}/\d{1,2}/\d{4}|\d{4}/\d\d?/\d\d?|"
