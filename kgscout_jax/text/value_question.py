@@ -75,6 +75,8 @@ _DATED_KEYS = frozenset(
     map(word_key, "released published made produced shot issued launched".split())
 )
 """Keys of verbs for what has a year."""
+_WIN_KEYS = frozenset(map(word_key, "win won winning".split()))
+"""Keys of verbs for what is awarded: a contract."""
 START_KEYS = frozenset(map(word_key, "hired joined started employed began".split()))
 """Keys of verbs for the day from which on somebody works."""
 
@@ -288,6 +290,8 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     choice, word = found.choice, found.word
     if found.is_superlative:
         choice = choice or _offered(text, places)
+    if found.limits_time and not words.isdisjoint(_WIN_KEYS):
+        word = word._replace(implied=word.implied | {word_key("award")})
     if not word.implied and not word.dated:
         units = [MEASURE_KEYS[key] for key in found.near & MEASURE_KEYS.keys()]
         word = word._replace(implied=frozenset[str]().union(*units))

@@ -608,3 +608,39 @@ def test_a_limit_is_a_day_written_as_the_column_has_it(
     )
     found = general_scout.retrieve(question, graph).answers
     assert {answer.name for answer in found} == {*names.split()}
+
+
+HIRES = [
+    ("Ann", "Hire Date", "11/08/2020"), ("Bob", "Hire Date", "20/02/2020"),
+    ("Cid", "Hire Date", "30/04/2021"), ("Ann", "Department", "Sales"),
+    ("Cid", "Department", "Sales"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who joined the company in 2020?", "Ann Bob"),
+        ("Who joined our firm after 2020?", "Cid"),
+        ("Who was hired by the company on 11/08/2020?", "Ann"),
+        # No one day of the year, where words say more than the graph does
+        ("Who joined the old yellow branch in 2020?", ""),
+    ],
+)
+def test_a_year_is_every_day_of_it(general_scout, question, names):
+    graph = KnowledgeGraph.from_triplets(HIRES)
+    found = general_scout.retrieve(question, graph).answers
+    assert {answer.name for answer in found} == {*names.split()}
+
+
+def test_what_is_won_in_a_year_has_its_award_date_in_it(general_scout):
+    days = {"Paving": "2018-03-06", "Taxis": "2019-04-13", "Meals": "2018-08-12"}
+    graph = KnowledgeGraph.from_triplets([
+        *((name, "supplier", "Oakline") for name in days),
+        *((name, "award date", day) for name, day in days.items()),
+        *((name, "end date", "2022-01-01") for name in days),
+        *((name, "type", "contract") for name in days),
+    ])  # fmt: skip
+    question = "Which contracts did Oakline win in 2018?"
+    found = general_scout.retrieve(question, graph, k=9).answers
+    assert {answer.name for answer in found} == {"Paving", "Meals"}
