@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
@@ -19,6 +20,7 @@ from kgscout_jax.inference.relation_sides import triplets_of
 from kgscout_jax.inference.topic_neighbours import (
     Topic,
     joined_by_one,
+    joined_to,
     relation_before,
     without_topic,
 )
@@ -26,7 +28,8 @@ from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.text.aggregate_question import AggregateQuestion, aggregate_question
 from kgscout_jax.text.asked_kind import asked_kind
-from kgscout_jax.text.kinds import HEAD, base_noun
+from kgscout_jax.text.kinds import HEAD, base_noun, is_past
+from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.relation_words import of_other_years, relation_words
 from kgscout_jax.text.value_column import ValueColumn
 from kgscout_jax.text.value_words import relation_keys, word_key
@@ -42,6 +45,7 @@ LEAST_VALUES = 2
 """The least number of values."""
 DECIMALS = 2
 """Of the answer."""
+_PLACED = frozenset("located situated based".split())
 _ARTICLE = re.compile(r"^(?:of|for|in|across|among|over|by|at) (?:all )?(?:the |our )?")
 
 
@@ -68,10 +72,10 @@ def aggregate_of(
     if len(topics) > 1 or len(links) > len(topics) or len(relations) != 1:
         return None
     whose = "Which " + _ARTICLE.sub("", asked.rest)
-    if not _is_explained(whose, graph, topics):
-        return None
     rows = triplets_of(graph, relations[0])
     heads = np.unique(rows[:, 0])
+    if not _is_explained(whose, graph, topics, heads):
+        return None
     heads = entities_of_kind(whose, graph, heads) if asked.rest else heads
     for topic in topics:
         heads = joined_by_one(heads, whose, graph, topic)
@@ -101,12 +105,23 @@ def _relations(
     return [i for i, other in zip(found, others, strict=True) if not other]
 
 
-def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) -> bool:
-    """Whether a question says no more than a kind and the name of a topic.
+def _is_explained(
+    whose: str,
+    graph: KnowledgeGraph,
+    topics: Sequence[Topic],
+    heads: Int[np.ndarray, "h"],
+) -> bool:
+    """Whether a question says no more than a kind and what joins it to a topic.
 
-    "Tall employees" says more than a kind where that is no class of the graph.
+    "Tall employees" says more than a kind where that is no class of the graph; "owned
+    by Sales" does not where ``owner`` leads to it from what has the values, ``heads``.
     """
+    forms = frozenset[str]()
     for topic in topics:
+        others, steps = joined_to(topic.entity, graph)
+        relations = np.unique(steps[np.isin(others, heads)] // 2)
+        names = [graph.relation_names[i] for i in relations]
+        forms |= forms.union(*map(relation_forms, names))
         whose = without_topic(whose, topic, relation_before(whose, topic, graph))
     kind = asked_kind(whose, [])
     nouns = set[str]()
@@ -115,7 +130,12 @@ def _is_explained(whose: str, graph: KnowledgeGraph, topics: Sequence[Topic]) ->
         whole = len(words) > 1 and class_members(words, graph) is not None
         nouns.update(words if whole else words[-1:])
     words = WORD.findall(whose.casefold())
-    return all(w in FUNCTION_WORDS or base_noun(w) in nouns for w in words)
+    return all(
+        w in FUNCTION_WORDS | _PLACED
+        or base_noun(w) in nouns
+        or (is_past(w) and not word_forms(w).isdisjoint(forms))
+        for w in words
+    )
 
 
 def column_of(relation: int, graph: KnowledgeGraph) -> ValueColumn:

@@ -93,6 +93,31 @@ def test_the_answer_is_a_number_with_the_entities_behind_it(kgscout_cache):
     assert unknown.abstained
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the total monthly cost of the servers owned by Sales?", "$30"),
+        ("What is the total monthly cost of the servers for Sales?", "$30"),
+        ("What is the average monthly cost of servers located in Rome?", "$25"),
+        ("What is the total monthly cost of the servers repaired by Sales?", None),
+        ("What is the total monthly cost of the servers owned by Rome?", None),
+    ],
+)
+def test_a_verb_may_say_by_what_the_topic_is_joined(question, expected):
+    servers = {
+        "web": ("Sales", "Rome", "$10"), "mail": ("Sales", "Bern", "$20"),
+        "db": ("Research", "Rome", "$40"),
+    }  # fmt: skip
+    columns = ("owner", "site", "monthly cost")
+    triplets = [
+        (name, relation, value)
+        for name, values in servers.items()
+        for relation, value in zip(columns, values, strict=True)
+    ]
+    triplets += [(name, "type", "server") for name in servers]
+    assert number(question, triplets) == expected
+
+
 def test_thousands_are_told_from_decimals_by_all_values_of_a_graph():
     baths = [
         ("Nord", "area", "18.400 m²"), ("Ufer", "area", "6.200 m²"),
