@@ -37,6 +37,8 @@ from kgscout_jax.graph.provenance import Provenance
 from kgscout_jax.graph.read.folder_files import graph_files
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.graph.read_graph import read_graph
+from kgscout_jax.graph.string_table import texts_of
+from kgscout_jax.text.digit_groups import writes_decimal_commas
 from kgscout_jax.text.relation_index import RelationIndex
 from kgscout_jax.types import Triplet, entity_key
 from kgscout_jax.utils.once import Once
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from kgscout_jax.graph.link.linker import Linker
     from kgscout_jax.graph.merge.members import Members
     from kgscout_jax.text.encoder import SentenceEncoder
+
+MAX_SAMPLE = 20_000
+"""Names that are read to tell how a graph writes its values."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -198,6 +203,12 @@ class KnowledgeGraph:
     def flag_relations(self) -> list[int]:
         """The relations all of whose tails are yes or no."""
         return flag_relations(self)
+
+    @cached_property
+    def decimal_commas(self) -> bool:
+        """Whether some of its first values have decimal commas."""
+        names = texts_of(self.entities, np.arange(min(MAX_SAMPLE, len(self.entities))))
+        return writes_decimal_commas(names)
 
     @cached_property
     def _entity_ids(self) -> dict[str, int]:

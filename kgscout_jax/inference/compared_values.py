@@ -30,6 +30,7 @@ from kgscout_jax.inference.topic_neighbours import (
     relation_before,
     without_topic,
 )
+from kgscout_jax.inference.unit_relations import dimension_keys, relations_in
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import (
     IMPLIED,
@@ -100,6 +101,8 @@ def compare(
         fitting, asked = [dated], asked.with_words_of(names[dated])
     if len(fitting) != 1:
         in_unit = [i for i, name in enumerate(names) if asked.has_unit_of(name)]
+        if not in_unit and (in_unit := relations_in(asked.dimension, graph)):
+            explained |= dimension_keys(asked.dimension)
         if len(in_unit) == 1 and ({*in_unit} <= {*fitting} or not fitting):
             fitting, asked = in_unit, asked.with_words_of(names[in_unit[0]])
     found = _by_relations(text, graph, asked, fitting, topic, explained)
@@ -356,5 +359,6 @@ def test_of(
         rows[:, [0, 2]],
         [],
         lambda nodes: texts_of(graph.entities, nodes),
+        decimal_commas=graph.decimal_commas,
     )
     return value_test(asked, around)

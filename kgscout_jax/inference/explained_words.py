@@ -17,7 +17,7 @@ from kgscout_jax.text.compared_phrase import phrase_end, without_rank
 from kgscout_jax.text.kinds import base_noun, is_past, singular_form
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.second_test import SecondTest
-from kgscout_jax.text.value_limits import NUMBER_WORDS
+from kgscout_jax.text.value_limits import NUMBER_WORDS, UP_TO
 from kgscout_jax.text.value_question import (
     AMOUNT_WORDS,
     NUMERALS,
@@ -89,6 +89,7 @@ def unexplained_words(
         second: another test of the question.
     """
     text, nouns = with_release(folded(text)), compared_nouns(text, asked)
+    text = UP_TO.sub("under ", text)
     if asked.stop:
         text = text[: asked.start] + text[asked.stop :]
     if asked.rival is not None:

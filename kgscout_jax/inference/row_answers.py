@@ -18,7 +18,7 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.classes import is_class
 from kgscout_jax.graph.row_id import table_of_row
 from kgscout_jax.graph.string_table import texts_of
-from kgscout_jax.inference.aggregate import aggregate_number
+from kgscout_jax.inference.aggregate import aggregate_number, column_of
 from kgscout_jax.inference.class_members import class_relations
 from kgscout_jax.inference.compared_values import test_of
 from kgscout_jax.inference.entity_set import EntitySet
@@ -301,7 +301,8 @@ def _aggregate(text: str, found: Rows) -> EntitySet | None:
     if len(columns) != 1 or found.unexplained(columns, frozenset((asked.word,))):
         return None
     values = found.triplets[found.triplets[:, 1] == columns[0]]
-    number = aggregate_number(asked, texts_of(found.graph.entities, values[:, 2]))
+    names = texts_of(found.graph.entities, values[:, 2])
+    number = aggregate_number(asked, names, column_of(columns[0], found.graph))
     if number is None or len(values) != len(found.rows):
         return None
     answers = EntitySet.of(

@@ -248,6 +248,7 @@ class ScoredQuestion:
                 self._walked(found),
                 lambda nodes: texts_of(self.graph.entities, found.entities[nodes]),
                 self.graph.relation_index,
+                self.graph.decimal_commas,
             ),
             self.graph.unnamed_mask[found.entities],
             definition,

@@ -8,6 +8,7 @@ import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.class_topics import without_class_topics
+from kgscout_jax.inference.day_topics import without_days_of_years
 from kgscout_jax.inference.topics import NOWHERE, SearchStart
 from kgscout_jax.inference.whole_graph import (
     compared_entities,
@@ -59,5 +60,6 @@ def _start_of(
         )
     if found and (chosen := whole_graph_choice(found)):
         return ValueStart(NOWHERE, text, chosen)
+    start = without_days_of_years(text, graph, start)
     walked = text if asked.choice else walked_text(text, graph, start, asked)
     return ValueStart(start, walked, asked)

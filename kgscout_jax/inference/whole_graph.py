@@ -26,11 +26,15 @@ from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.second_test import second_test
-from kgscout_jax.text.value_question import ValueQuestion, value_question
+from kgscout_jax.text.value_question import (
+    ValueQuestion,
+    is_written_amount,
+    value_question,
+)
 from kgscout_jax.text.value_words import word_key
 from kgscout_jax.text.values import quantity_of, value_of
 from kgscout_jax.text.without_test import without_test
-from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 from kgscout_jax.types import display_name
 
 MAX_CHOICE = 100
@@ -80,7 +84,9 @@ def walked_text(
     names = [
         name
         for name, entity in named
-        if entity != asked.rival and value_of(name) not in limits
+        if entity != asked.rival
+        and value_of(name) not in limits
+        and folded(name) not in asked.limits
     ]
     return without_test(text, asked, names)
 
@@ -193,10 +199,15 @@ def _topics_beside(
 
 def is_limit(text: str, link: Link, asked: ValueQuestion) -> bool:
     """Whether a link is from a limit, or a part of one, or from "the 5 largest"."""
-    name = text[link.start : link.stop].casefold()
+    written = text[link.start : link.stop]
+    name = written.casefold()
     if asked.count > 1 and name == str(asked.count):
         return True
     words = {*WORD.findall(name)} - FUNCTION_WORDS
     of_limits = {word for limit in asked.limits for word in WORD.findall(limit)}
-    same = any(value_of(name) == value_of(limit) for limit in asked.limits)
+    same = any(
+        value_of(name) == value_of(limit)
+        or (is_written_amount(written) and name.split()[:1] == [limit])
+        for limit in asked.limits
+    )
     return same or (len(words) > 0 and words <= of_limits)

@@ -30,6 +30,8 @@ class LocalGraph:
     """The names of nodes."""
     whole: RelationIndex | None = None
     """The relations of the whole graph."""
+    decimal_commas: bool = False
+    """Whether values of the whole graph have decimal commas."""
 
     @cached_property
     def used(self) -> Int[np.ndarray, "k"]:

@@ -16,7 +16,7 @@ from kgscout_jax.text.asked_kind import AskedKind
 from kgscout_jax.text.kinds import KINDS, TAIL, is_measure
 from kgscout_jax.text.name_forms import NUMBER_START, is_dated, is_moment, value_mask
 from kgscout_jax.text.relation_words import last_word, relation_words
-from kgscout_jax.text.value_column import UNITS
+from kgscout_jax.text.units import UNITS
 from kgscout_jax.text.value_words import measured_keys, word_key
 from kgscout_jax.text.values import CURRENCIES, is_date, is_year, quantity_of
 

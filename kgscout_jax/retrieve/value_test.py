@@ -341,7 +341,9 @@ def _attribute(
     n_values = sum(quantity_of(name) is not None for name in names)
     if not n_values or n_values < MIN_VALUE_SHARE * len(names):
         return None
-    column = ValueColumn.of(names, relation_words(relation))
+    column = ValueColumn.of(
+        names, relation_words(relation), decimal_commas=around.decimal_commas
+    )
     found = [column.read(name) for name in names]
     by_age = asked.word.of_age and "age" in keys and not column.dated
     other = asked.word.dated not in (None, column.dated) and not by_age

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kgscout_jax.text.value_column import UNITS
+from kgscout_jax.text.units import UNITS
 from kgscout_jax.text.values import CURRENCIES, quantity_of
 
 _ABOUT = frozenset(

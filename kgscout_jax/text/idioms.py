@@ -11,6 +11,7 @@ from kgscout_jax.text.spelling import Correction
 _SEAT = "(?:its|their) (?:headquarters|head office|seat|base)"
 _CROWD = "(?:people|spectators|fans|guests|visitors)"
 _WAS_FIRST = r"\b(?:was|were|became) (?:the )?(first|last) to"
+_AT_TIME = r"(?= (?:in|on|since|after|before|during|between|from)\b[^,]*\d)"
 _PHRASES = [
     (re.compile(pattern, re.I), plain)
     for pattern, plain in (
@@ -91,6 +92,9 @@ _PHRASES = [
          r",?(?: for)?(?: the)? longest(?: time)?(?=\W*$)",
          r"\1 from the earliest date"),
         (rf"\bjoined (?:us|(?:the|our) {OWNER}) (first|last)(?=\W*$)", r"joined \1"),
+        (rf"\b(join|joined) (?:us|(?:the|our) {OWNER}){_AT_TIME}", r"\1"),
+        (rf"\b(hired|employed|recruited|appointed) by (?:us|(?:the|our) {OWNER})"
+         rf"{_AT_TIME}", r"\1"),
         (r"\blongest[- ]serving (\w+)", r"\1 who joined first"),
         (rf"{_WAS_FIRST} be (\w+)(?=\W*$)", r"was \2 \1"),
         (rf"{_WAS_FIRST} (?:get|win|gain|receive|obtain|secure) (\w+)(?=\W*$)",

@@ -1,7 +1,8 @@
 """Misspelt words of a question: "who is the auther of" asks for an author.
 
 A word that is no English one is read as the nearest word of the graph's relations, or
-else as the most frequent of the nearest English words. Names are left to the linker.
+else as the most frequent of the nearest English words. Names are left to the linker,
+and questions in other languages as they are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from kgscout_jax.text.other_languages import is_in_other_language
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.word_segmentation import segmented, word_costs
 
@@ -51,6 +53,8 @@ def corrections(
     [('auther', 'author')]
     >>> corrections("who married Zorblax", [], [])
     []
+    >>> corrections("Wie tief ist der See?", [], [])
+    []
     """
     unknown = [
         (start, word)
@@ -58,7 +62,12 @@ def corrections(
         if not any(begin <= start < end for begin, end in names)
         and (word.casefold() in _USUAL or not _is_form(word.casefold()))
     ]
-    if not unknown:
+    said = [
+        match[0].casefold()
+        for match in _WORD.finditer(question)
+        if not any(begin <= match.start() < end for begin, end in names)
+    ]
+    if not unknown or is_in_other_language(said, [word for _, word in unknown]):
         return []
     words = {word for each in relations for word in relation_words(each)}
     of_graph = {word: english_words().get(word, 0) for word in words}

@@ -12,41 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kgscout_jax.text.digit_groups import has_grouping_dots, number_part
+from kgscout_jax.text.units import UNITS
 from kgscout_jax.text.values import (
     CURRENCIES,
     DAYS,
     Quantity,
     has_day_first,
     has_decimal_comma,
+    has_dots,
     has_scale,
     is_date,
     precision,
     quantity_of,
+    with_joined_groups,
 )
 
-_UNITS = {
-    "length": {
-        "m metre metres meter meters": 1.0, "km kilometre kilometres kilometer "
-        "kilometers": 1000.0, "ft foot feet": 0.3048, "mi mile miles": 1609.344,
-    },
-    "mass": {
-        "g gram grams": 1.0, "kg kilogram kilograms": 1000.0,
-        "lb lbs pound pounds": 453.59237,
-    },
-    "time": {
-        "s sec second seconds": 1.0, "min minute minutes": 60.0,
-        "h hour hours": 3600.0, "day days": 86400.0, "week weeks": 604800.0,
-        "year years": 31557600.0,
-    },
-}  # fmt: skip
-"""By dimension, units and how many of the first one they are."""
-UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, size)
-    for dimension, units in _UNITS.items()
-    for names, size in units.items()
-    for name in names.split()
-}
-"""The dimension and the size of each unit that is converted."""
 _ASSUMED = frozenset(
     "m metre metres meter meters kg kilogram kilograms g gram grams".split()
 )
@@ -59,9 +40,8 @@ _MINUTES = re.compile(
 """Relations whose plain values are minutes."""
 _SIGNS = frozenset(CURRENCIES)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
-_TWICE = re.compile(r"[+-]?\d{1,3}(\.\d{3}){2,}")
+_ENGLISH = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?![\d,.])")
 _SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
-_FIRST_PART = re.compile(r"[^\s\d+-]*(\S+)")
 
 
 class Value(NamedTuple):
@@ -100,19 +80,25 @@ class ValueColumn:
     dated: bool = False
     """Whether all values are dates, or may be years."""
     day_first: bool = False
-    """Whether dates with slashes begin with the day; some must."""
+    """Whether dates with slashes begin with the day: some must, or one has dots."""
     implied: str = ""
     """The unit of values that have none, where the relation says it."""
     scale: float = 1.0
     """What plain values are multiplied by, where the relation says it: in millions."""
 
     @staticmethod
-    def of(names: Sequence[str], relation: Sequence[str] = ()) -> ValueColumn:
+    def of(
+        names: Sequence[str],
+        relation: Sequence[str] = (),
+        *,
+        decimal_commas: bool = False,
+    ) -> ValueColumn:
         """How the values ``names`` are written.
 
         Args:
             names: the values.
             relation: the words of their relation; one may be their unit.
+            decimal_commas: whether other values of the graph have decimal commas.
 
         >>> ValueColumn.of(["820 m", "1.2 km", "640 m"]).unit
         'm'
@@ -123,17 +109,18 @@ class ValueColumn:
         >>> ValueColumn.of(["377", "401"], ["forged", "year"]).dated
         True
         """
+        names = [with_joined_groups(name.strip()) for name in names]
         found = [quantity_of(name) for name in names]
         units = Counter(each.unit for each in found if each is not None)
         earliest = 100 if relation[-1:] == ["year"] else 1000
         return ValueColumn(
             unit=max(sorted(units), key=units.__getitem__, default=""),
-            grouped=any(_TWICE.fullmatch(_number_part(name)) for name in names),
-            commas=any(has_decimal_comma(_number_part(name)) for name in names),
+            grouped=has_grouping_dots(names, relation, decimal_commas=decimal_commas),
+            commas=any(has_decimal_comma(number_part(name)) for name in names),
             dated=all(
                 _is_time(*each, earliest) for each in zip(found, names, strict=True)
             ),
-            day_first=any(map(has_day_first, names)),
+            day_first=any(map(has_day_first, names)) or any(map(has_dots, names)),
             implied=next((word for word in relation[1:] if word in UNITS), "")
             or ("minutes" if _MINUTES.fullmatch(" ".join(relation)) else ""),
             scale=next((SCALES[word] for word in relation[1:] if word in SCALES), 1.0),
@@ -149,9 +136,10 @@ class ValueColumn:
         >>> ValueColumn.of(["820 m", "640 m"]).read("1.2 km")
         Value(number=1200.0, parts=0)
         """
+        name = with_joined_groups(name.strip())
         if self.day_first:  # 5/12/2008 where another one is 22/12/2008
             name = _SLASHES.sub(r"\2/\1/\3", name) if not has_day_first(name) else name
-        number = _number_part(name)
+        number = number_part(name)
         if self.grouped and _GROUPED.fullmatch(number) and not has_scale(name):
             name = name.replace(number, number.replace(".", ""), 1)
         elif self.commas and (_GROUPED.fullmatch(number) or "," in number):
@@ -175,6 +163,8 @@ class ValueColumn:
         >>> ValueColumn.of(["3.2", "9"], ["people", "millions"]).read_limit("5 million")
         Value(number=5.0, parts=0)
         """
+        if self.commas and _ENGLISH.match(name):
+            name = name.replace(",", "")  # beside 2,50 a question may say "over 20,000"
         quantity = quantity_of(name)
         if self.scale > 1 and quantity and has_scale(name):
             return Value(quantity.value / self.scale)
@@ -192,12 +182,6 @@ class ValueColumn:
             return self.read(name)
         plain = ValueColumn(grouped=self.grouped, commas=self.commas)
         return plain.read(name)
-
-
-def _number_part(name: str) -> str:
-    """The first part of a value, without the sign of a currency."""
-    found = _FIRST_PART.match(name.strip())
-    return found[1] if found else ""
 
 
 def _is_time(quantity: Quantity | None, name: str, earliest: int) -> bool:

@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import NamedTuple
 
-from kgscout_jax.text.value_column import UNITS
+from kgscout_jax.text.units import UNITS
 from kgscout_jax.text.values import (
     CURRENCIES,
     SCALE,
@@ -17,17 +17,25 @@ from kgscout_jax.text.values import (
     value_of,
 )
 
-_UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
-_PLAIN = r"(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
+_UNIT = "|".join(sorted(UNITS.keys() - {"b"}, key=len, reverse=True))
+"""Units that a question may write; a number with a b may be of billions."""
+_PLAIN = (
+    r"(?:\d{1,3}(?:,\d{3})+|[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f]\d{3})+|"
+    r"\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?"
+)
 LIMIT = re.compile(
     rf"(?<![\w.,/:-])(?:{WRITTEN_DATE}|\d{{1,2}}\.\d{{1,2}}\.\d{{4}}|"
+    r"\d{1,2}/\d{1,2}/\d{4}|\d{4}/\d\d?/\d\d?|"
     r"\d{1,2}:\d\d(?::\d\d)?|"
     rf"[{CURRENCIES}]{_PLAIN}[kmb]|"
     rf"[+-]?(?:\d{{4}}-\d\d(?:-\d\d)?|{_PLAIN}(?: ?(?:{SCALE}))?(?: ?(?:{_UNIT}))?))"
     r"(?![\w/-]|[.,:]\d)"
 )
 """A limit in a casefolded question."""
+UP_TO = re.compile(rf"\bup to (?=[{CURRENCIES}]?(?:{LIMIT.pattern}))")
+"""What stands before the highest value."""
 _SCALE = re.compile(rf"(?:{SCALE})\b")
+_LAST_UNIT = re.compile(rf"(?<=[\d ])(?:{_UNIT})$")
 _AT_TIME = re.compile(r"\b(?:in|during)(?: the year)? $|\bon $")
 _HAS = re.compile(r"\b(?:has|have|had|having|with) ((?:exactly )?)$")
 NUMBER_WORDS = {
@@ -103,7 +111,7 @@ def interval(text: str) -> Interval | None:
         if following is not None and (opening := _BETWEEN.search(before)):
             joint = text[limit.end() : following.start()].rstrip(CURRENCIES).split()
             if joint in [[word] for word in _BETWEEN_AND[opening[1]]]:
-                ends = (_scaled_like(limit[0], following[0]), following[0])
+                ends = (_in_unit_of(limit[0], following[0]), following[0])
                 return Interval(ends, opening.start(), following.end(), False)
         if (has := _HAS.search(before)) and _NOUN.match(text, limit.end()):
             return Interval((limit[0], limit[0]), has.start(1), limit.end(), False)
@@ -115,13 +123,14 @@ def interval(text: str) -> Interval | None:
     return None
 
 
-def _scaled_like(low: str, high: str) -> str:
-    """The lower limit with the scale of the higher one, where it has none.
+def _in_unit_of(low: str, high: str) -> str:
+    """The lower limit with the scale and the unit of the higher one, where it has none.
 
-    In "between 1 and 2 million" and "from 500 to 800 thousand", but not in "between
-    90,000 and 2 million".
+    In "between 1 and 2 million", "from 500 to 800 thousand" and "between 8 and 64 GB",
+    but not in "between 90,000 and 2 million".
     """
-    scale = _SCALE.search(high)
-    if scale is None or not is_number(low) or value_of(low) >= 1000:
+    scale, unit = _SCALE.search(high), _LAST_UNIT.search(high)
+    if not is_number(low) or (scale and value_of(low) >= 1000):
         return low
-    return f"{low} {scale[0]}"
+    ends = (low, scale and scale[0], unit and unit[0])
+    return " ".join(each for each in ends if each)

@@ -16,8 +16,15 @@ from typing import Literal, NamedTuple
 
 from kgscout_jax.text.kinds import is_past, singular_form
 from kgscout_jax.text.relation_words import RANK_ADVERBS, last_word, relation_words
-from kgscout_jax.text.value_column import UNITS, Value, ValueColumn
-from kgscout_jax.text.value_limits import LIMIT, NUMBER_WORDS, interval, word_limit
+from kgscout_jax.text.units import UNITS, dimension_of
+from kgscout_jax.text.value_column import Value, ValueColumn
+from kgscout_jax.text.value_limits import (
+    LIMIT,
+    NUMBER_WORDS,
+    UP_TO,
+    interval,
+    word_limit,
+)
 from kgscout_jax.text.value_words import (
     DEGREES,
     MEASURE_KEYS,
@@ -44,7 +51,7 @@ from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 ValueTestName = Literal["highest", "lowest", "above", "below", "within"]
 
 _INCLUSIVE = re.compile(
-    r"\bat (least|most)\b|\bsince\b|\bor (more|less|later|earlier)\b"
+    r"\bat (least|most)\b|\bup to\b|\bsince\b|\bor (more|less|later|earlier)\b"
 )
 _NAME = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for a letter of a topic's name."""
@@ -68,6 +75,8 @@ _DATED_KEYS = frozenset(
     map(word_key, "released published made produced shot issued launched".split())
 )
 """Keys of verbs for what has a year."""
+_WIN_KEYS = frozenset(map(word_key, "win won winning".split()))
+"""Keys of verbs for what is awarded: a contract."""
 START_KEYS = frozenset(map(word_key, "hired joined started employed began".split()))
 """Keys of verbs for the day from which on somebody works."""
 
@@ -142,6 +151,13 @@ class ValueQuestion:
         units = {(WORD.findall(limit.casefold()) or [""])[-1] for limit in self.limits}
         known = {UNITS[unit] for unit in units & UNITS.keys()}
         return last in UNITS and known == {UNITS[last]}
+
+    @property
+    def dimension(self) -> str:
+        """What its limits measure by their unit; "" where that is open."""
+        found = [quantity_of(limit) for limit in self.limits]
+        said = {dimension_of(each.unit) for each in found if each is not None}
+        return said.pop() if len(said) == 1 else ""
 
     def dated_by(self, relations: Sequence[str]) -> int | None:
         """The one relation called year or date, of what is dated by no other word.
@@ -274,6 +290,8 @@ def value_question(question: str, topics: Sequence[str]) -> ValueQuestion | None
     choice, word = found.choice, found.word
     if found.is_superlative:
         choice = choice or _offered(text, places)
+    if found.limits_time and not words.isdisjoint(_WIN_KEYS):
+        word = word._replace(implied=word.implied | {word_key("award")})
     if not word.implied and not word.dated:
         units = [MEASURE_KEYS[key] for key in found.near & MEASURE_KEYS.keys()]
         word = word._replace(implied=frozenset[str]().union(*units))
@@ -290,8 +308,8 @@ def _without_names(text: str, topics: Sequence[str]) -> tuple[str, list[_Place]]
         w for found in LIMIT.finditer(text) for w in WORD.findall(found[0])
     )
     for topic, name in sorted(enumerate(topics), key=lambda pair: -len(pair[1])):
+        is_value = not math.isnan(value_of(name)) or is_written_amount(name)
         name = folded(name)
-        is_value = not math.isnan(value_of(name))
         if is_value or limits | FUNCTION_WORDS >= {*WORD.findall(name)}:
             continue
         found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
@@ -300,6 +318,16 @@ def _without_names(text: str, topics: Sequence[str]) -> tuple[str, list[_Place]]
             text = text[:start] + _NAME * (stop - start) + text[stop:]
             places.append(_Place(start, topic))
     return text, sorted(places)
+
+
+def is_written_amount(name: str) -> bool:
+    """Whether a question writes a name as a number with its unit: "500 beds".
+
+    >>> is_written_amount("500 beds"), is_written_amount("12 Monkeys")
+    (True, False)
+    """
+    quantity = quantity_of(name)
+    return quantity is not None and (name.islower() or quantity.unit in UNITS)
 
 
 def _superlative(text: str, tokens: Sequence[_Token]) -> ValueQuestion | None:
@@ -380,6 +408,8 @@ def _comparison(
         elif token.word == "at" and later[:1] in (["least"], ["most"]):
             found = ComparingWord(+1 if later[0] == "least" else -1, None)
             than = True
+        elif token.word == "up" and UP_TO.match(text, token.start):
+            found, than = ComparingWord(-1, None), True
         elif token.word in PREPOSITION_TESTS:
             # "Who ruled after Otto" may ask for no values.
             found, than = PREPOSITION_TESTS[token.word], True

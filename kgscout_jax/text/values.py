@@ -34,26 +34,40 @@ _WRITTEN_DATE = re.compile(WRITTEN_DATE, re.IGNORECASE)
 CURRENCIES = "$€£¥"
 """Signs that stand before an amount."""
 _SCALES = {"thousand": 3, "million": 6, "billion": 9, "bn": 9, "trillion": 12}
-_MONEY_SCALES = {"k": 3, "m": 6, "b": 9}
+_MONEY_SCALES = {
+    "k": 3, "m": 6, "mn": 6, "mio": 6, "mln": 6, "b": 9, "bn": 9, "mrd": 9, "md": 9,
+}  # fmt: skip
 """Only of $5M and its like: 5 k and 20 M may be kelvin and metres."""
 SCALE = "|".join(_SCALES)
 """A pattern for words behind a number, powers of ten that it is multiplied by."""
 _WITH_UNIT = re.compile(
     rf"(?P<before>[{CURRENCIES}]?)(?P<number>[+-]?\d[\d,]*(?:\.\d+)*(?:,\d+)?)"
     rf"(?: ?(?P<scale>{SCALE})\b)?"
-    r" ?(?P<after>[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
+    r" ?(?P<after>[ck]?m[23]|"
+    r"[^\W\d_]{1,12}(?:[ /][^\W\d_]{1,12})?[²³]?|[%°€$£]|°[cf]|)",
     re.IGNORECASE,
 )
-_SCALED = re.compile(
-    rf"\d ?(?:{SCALE})\b|[{CURRENCIES}][\d.,]+(?:{'|'.join(_MONEY_SCALES)})$",
+_MONEY = re.compile(
+    rf"(?P<before>[{CURRENCIES}])? ?(?P<number>\d[\d.,]*)"
+    rf" ?(?P<scale>{'|'.join(_MONEY_SCALES)})\.?"
+    rf" ?(?P<after>(?(before)|(?:[{CURRENCIES}]|eur|usd|gbp|chf)))",
     re.IGNORECASE,
 )
+"""An amount of money with a suffix: $5M, 900 k€, 1,2 Mio. EUR."""
+_SCALED = re.compile(rf"\d ?(?:{SCALE})\b", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):([0-5]\d(?:\.\d+)?)")
 _HOURS = re.compile(
     r"(?:(\d+) ?h(?:(?:ou)?rs?)?)?,? ?(?:(\d+) ?m(?:in(?:ute)?s?)?)?,?"
     r" ?(?:(\d+) ?s(?:ec(?:ond)?s?)?)?",
     re.IGNORECASE,
 )
+_SPACES = re.compile(
+    rf"-?[{CURRENCIES}]?\s?(?!\d{{3}}(?:\s\d{{3}}){{2}}$)[1-9]\d{{0,2}}(?:\s\d{{3}})+"
+    r"(?![\d/:-]|\s\d)"
+)
+"""Spaces between thousands."""
+_TO_SPACE = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ")
+"""Spaces that do not break, and thin ones."""
 _IDENTIFIER = re.compile(r"0\d+")
 _DIGIT = re.compile(r"\d")
 DAYS = 372
@@ -99,6 +113,15 @@ def has_day_first(name: str) -> bool:
     """
     found = _SLASH_DATE.fullmatch(name.strip())
     return found is not None and int(found[1]) > 12
+
+
+def has_dots(name: str) -> bool:
+    """Whether a name is a date with dots, which begins with the day.
+
+    >>> has_dots("5.2.2008"), has_dots("5/2/2008")
+    (True, False)
+    """
+    return _POINT_DATE.fullmatch(name.strip()) is not None
 
 
 def _date_parts(name: str) -> tuple[int, ...] | None:
@@ -174,6 +197,23 @@ def clock_text(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def with_joined_groups(name: str) -> str:
+    """A quantity without the spaces between its groups of three digits.
+
+    Three groups of three, and a first digit 0, are more often a telephone number.
+
+    >>> with_joined_groups("129 100 km"), with_joined_groups("1 234,50 €")
+    ('129100 km', '1234,50 €')
+    >>> with_joined_groups("612 345 678"), with_joined_groups("040 555 099")
+    ('612 345 678', '040 555 099')
+    """
+    name = name.translate(_TO_SPACE)
+    found = _SPACES.match(name)
+    if found is None:
+        return name
+    return "".join(found[0].split()) + name[found.end() :]
+
+
 class Quantity(NamedTuple):
     """A value with its unit; quantities of one unit are comparable."""
 
@@ -190,24 +230,23 @@ def quantity_of(name: str) -> Quantity | None:
     (Quantity(value=8848.0, unit='m'), Quantity(value=35.0, unit='$'), None)
     >>> quantity_of("3.6 million people"), quantity_of("$5M")
     (Quantity(value=3600000.0, unit='people'), Quantity(value=5000000.0, unit='$'))
-    >>> quantity_of("3:45")
-    Quantity(value=225.0, unit='s')
+    >>> quantity_of("3:45"), quantity_of("129 100 km")
+    (Quantity(value=225.0, unit='s'), Quantity(value=129100.0, unit='km'))
     """
-    name = name.strip()
+    name = with_joined_groups(name.strip())
     if _DIGIT.search(name) is None:
         return None
     if (seconds := clock_seconds(name)) is not None:
         return Quantity(seconds, "s")
     if not math.isnan(value := value_of(name)):
         return Quantity(value)
-    found = _WITH_UNIT.fullmatch(name)
+    money = _MONEY.fullmatch(name)
+    found = money or _WITH_UNIT.fullmatch(name)
     if found is None or math.isnan(value := value_of(found["number"])):
         return None
-    before, unit = found["before"], found["after"].casefold()
-    power = _SCALES[found["scale"].casefold()] if found["scale"] else 0
-    directly = found.end("number") == found.start("after")
-    if before and directly and unit in _MONEY_SCALES:
-        power, unit = _MONEY_SCALES[unit], ""
+    before, unit = found["before"] or "", found["after"].casefold()
+    scales = _MONEY_SCALES if money else _SCALES
+    power = scales[found["scale"].casefold()] if found["scale"] else 0
     if power:  # in decimals, as 1.1 * 10**9 is rounded twice
         value = float(Decimal(str(value)).scaleb(power))
     return Quantity(value, before + unit)
@@ -219,7 +258,8 @@ def has_scale(name: str) -> bool:
     >>> has_scale("3.6 million"), has_scale("$5M"), has_scale("5 M")
     (True, True, False)
     """
-    return _SCALED.search(name.strip()) is not None
+    name = name.strip()
+    return _SCALED.search(name) is not None or _MONEY.fullmatch(name) is not None
 
 
 def precision(name: str) -> int:

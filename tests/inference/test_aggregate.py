@@ -48,10 +48,10 @@ def number(question, triplets=TRIPLETS):
         ("What is the average salary of the employees in Research?", "92.5"),
         ("What is the average salary of employees in Rome?", "78.33"),
         ("What is the sum of the budgets of the departments?", "€800"),
-        # Projects have none, dates are no numbers, units differ, it says more.
+        ("What is the total length of the projects?", "3.7 km"),
+        # Projects have none, dates are no numbers, it says more.
         ("What is the total budget of the projects?", None),
         ("What is the average start of the projects?", None),
-        ("What is the total length of the projects?", None),
         ("What is the average salary of the tall employees?", None),
         ("What is the average age?", None),
         ("Who earns the average salary?", None),
@@ -91,3 +91,41 @@ def test_the_answer_is_a_number_with_the_entities_behind_it(kgscout_cache):
     assert shown <= set(result.triplets)
     unknown = scout.retrieve("What is the total budget of the projects?", graph, k=9)
     assert unknown.abstained
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the total monthly cost of the servers owned by Sales?", "$30"),
+        ("What is the total monthly cost of the servers for Sales?", "$30"),
+        ("What is the average monthly cost of servers located in Rome?", "$25"),
+        ("What is the total monthly cost of the servers repaired by Sales?", None),
+        ("What is the total monthly cost of the servers owned by Rome?", None),
+    ],
+)
+def test_a_verb_may_say_by_what_the_topic_is_joined(question, expected):
+    servers = {
+        "web": ("Sales", "Rome", "$10"), "mail": ("Sales", "Bern", "$20"),
+        "db": ("Research", "Rome", "$40"),
+    }  # fmt: skip
+    columns = ("owner", "site", "monthly cost")
+    triplets = [
+        (name, relation, value)
+        for name, values in servers.items()
+        for relation, value in zip(columns, values, strict=True)
+    ]
+    triplets += [(name, "type", "server") for name in servers]
+    assert number(question, triplets) == expected
+
+
+def test_thousands_are_told_from_decimals_by_all_values_of_a_graph():
+    baths = [
+        ("Nord", "area", "18.400 m²"), ("Ufer", "area", "6.200 m²"),
+        ("Nord", "distance", "129 100 km"), ("Ufer", "distance", "900 km"),
+        ("Nord", "disk", "1.5 TB"), ("Ufer", "disk", "500 GB"),
+    ]  # fmt: skip
+    prices = [("Nord", "entry", "2,00 €"), ("Ufer", "entry", "6,50 €")]
+    assert number("What is the average area?", baths) == "12.3 m²"
+    assert number("What is the average area?", [*baths, *prices]) == "12300 m²"
+    assert number("What is the total distance?", baths) == "130000 km"
+    assert number("What is the total disk?", baths) == "2000 GB"

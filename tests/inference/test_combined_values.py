@@ -90,3 +90,55 @@ def test_each_test_has_a_relation_of_its_own(general_scout):
     ):
         (answer,) = general_scout.retrieve(question, graph).answers
         assert answer.name == name
+
+
+SERVERS = {
+    # name: memory, disk, power, time in use, area of its rack
+    "web": ("64 GB", "500 GB", "90 W", "12 months", "400 m²"),
+    "mail": ("128 GB", "2 TB", "1.2 kW", "3 years", "600 m²"),
+    "db": ("256 GB", "1 TB", "0.8 kW", "48 months", "800 m²"),
+}
+ROOM = KnowledgeGraph.from_triplets([
+    (name, relation, value) for name, values in SERVERS.items()
+    for relation, value in zip(
+        ("RAM", "Disk", "Puissance", "lease duration", "floor"), values, strict=True
+    )
+])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which servers have more than 64 GB RAM?", "mail db"),
+        ("Which servers have more than 100 GB of RAM?", "mail db"),
+        ("Which servers have at least 128 GB of RAM?", "mail db"),
+        ("Which servers have up to 128 GB of RAM?", "web mail"),
+        ("Which servers have between 100 and 200 GB of RAM?", "mail"),
+        ("Which servers have 64 GB of RAM?", "web"),
+        ("Which servers have less than 2 TB of disk?", "web db"),
+        ("Which servers have between 1 and 2 TB of disk?", "mail db"),
+        # The one relation in kW, whatever it is called
+        ("Which servers have over 100 W?", "mail db"),
+        ("Which servers have a power of over 1 kW?", "mail"),
+        ("Which servers run for more than 36 months?", "db"),
+        ("Which servers have a floor of over 400 m²?", "mail db"),
+        # ... but two are in GB
+        ("Which servers have more than 100 GB?", ""),
+        ("Which server has the largest disk?", "mail"),
+        ("Which server has the smallest disk?", "web"),
+    ],
+)
+def test_an_amount_behind_a_comparing_word_is_a_limit_in_its_unit(
+    general_scout, question, answers
+):
+    found = general_scout.retrieve(question, ROOM).answers
+    assert {answer.name for answer in found} == {*answers.split()}
+
+
+def test_a_limit_is_no_cell_with_the_same_number(general_scout):
+    graph = KnowledgeGraph.from_triplets([
+        ("Elm", "size", "500 beds"), ("Oak", "size", "620 beds"),
+        ("Ash", "size", "90 beds"),
+    ])  # fmt: skip
+    found = general_scout.retrieve("Which clinics have a size over 500 beds?", graph)
+    assert [answer.name for answer in found.answers] == ["Oak"]

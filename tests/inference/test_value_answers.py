@@ -583,3 +583,64 @@ def test_dates_with_slashes_and_abbreviated_columns(general_scout):
     assert answers("Which film was released first?") == ["Alien"]
     assert answers("Which film came out first?") == ["Alien"]
     assert answers("Which film is the most expensive?") == ["Heat"]
+    # The month comes first, as in the column.
+    assert answers("Which films were released after 6/1/1979?") == ["Heat"]
+    assert answers("Which films were released before 6/1/1979?") == ["Alien"]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who was hired after 01/05/2023?", "Cid"),
+        ("Who was hired after 31/12/2022?", "Bob Cid"),
+        ("Who was hired on 01/05/2023?", "Bob"),
+        ("Who was hired before 2023/02/01?", "Ann"),
+        ("Who was hired between 01/01/2023 and 01/06/2023?", "Bob"),
+    ],
+)
+@pytest.mark.parametrize("sign", "/.")
+def test_a_limit_is_a_day_written_as_the_column_has_it(
+    general_scout, question, names, sign
+):
+    days = {"Ann": "30/04/2010", "Bob": "01/05/2023", "Cid": "08/07/2023"}
+    graph = KnowledgeGraph.from_triplets(
+        [(name, "Hire Date", day.replace("/", sign)) for name, day in days.items()]
+    )
+    found = general_scout.retrieve(question, graph).answers
+    assert {answer.name for answer in found} == {*names.split()}
+
+
+HIRES = [
+    ("Ann", "Hire Date", "11/08/2020"), ("Bob", "Hire Date", "20/02/2020"),
+    ("Cid", "Hire Date", "30/04/2021"), ("Ann", "Department", "Sales"),
+    ("Cid", "Department", "Sales"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who joined the company in 2020?", "Ann Bob"),
+        ("Who joined our firm after 2020?", "Cid"),
+        ("Who was hired by the company on 11/08/2020?", "Ann"),
+        # No one day of the year, where words say more than the graph does
+        ("Who joined the old yellow branch in 2020?", ""),
+    ],
+)
+def test_a_year_is_every_day_of_it(general_scout, question, names):
+    graph = KnowledgeGraph.from_triplets(HIRES)
+    found = general_scout.retrieve(question, graph).answers
+    assert {answer.name for answer in found} == {*names.split()}
+
+
+def test_what_is_won_in_a_year_has_its_award_date_in_it(general_scout):
+    days = {"Paving": "2018-03-06", "Taxis": "2019-04-13", "Meals": "2018-08-12"}
+    graph = KnowledgeGraph.from_triplets([
+        *((name, "supplier", "Oakline") for name in days),
+        *((name, "award date", day) for name, day in days.items()),
+        *((name, "end date", "2022-01-01") for name in days),
+        *((name, "type", "contract") for name in days),
+    ])  # fmt: skip
+    question = "Which contracts did Oakline win in 2018?"
+    found = general_scout.retrieve(question, graph, k=9).answers
+    assert {answer.name for answer in found} == {"Paving", "Meals"}

@@ -26,6 +26,19 @@ RELATIONS = ["hasProfession", "developed_by", "harbour"]
         ("who met Zorblaxx in the harbour", None),  # a name, and a word of the graph
         ("who pollinates kalanchoes", None),  # no usual words, but right ones
         ("teh", "the"),
+        ("wer are the drugs maid agianst it?", "wer are the drugs maid against it?"),
+        ("who is the auther of la dolce", "who is the author of la dolce"),
+        # other languages
+        ("Wie tief ist das Seebad?", None),
+        ("Wann wurde das Seebad eröffnet?", None),
+        ("Wann wurde es in Betrieb genommen?", None),
+        ("Welche Badestellen haben einen Kiosk?", None),
+        ("Quelle est la puissance du véhicule?", None),
+        ("Combien de véhicules sont à Nantes?", None),
+        ("¿Quién dirige la empresa?", None),
+        ("Qual è la capitale della regione?", None),
+        ("Wat is de hoofdstad van het land?", None),
+        ("Vilka servrar har mest minne?", None),
     ],
 )
 def test_a_word_that_is_no_english_one_is_read_as_the_nearest(question, right):

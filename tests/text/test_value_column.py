@@ -29,12 +29,56 @@ PEOPLE = ["63.000", "1.512.000", "632.000"]
         (["$1.2 billion", "$900 million", "$15M"], [1.2e9, 9e8, 1.5e7]),
         (["1.512.000", "63.000", "1.512 million"], [1512000, 63000, 1512000]),
         (["1.5 million km", "90 m", "3 km"], [1.5e6, 0.09, 3]),
+        # sizes of data, power and volumes
+        (["500 GB", "2 TB", "512 MB", "1 GiB"], [500, 2000, 0.512, 1.073741824]),
+        (["90 W", "1.2 kW", "60 W"], [90, 1200, 60]),
+        (["750 ml", "1.5 l", "330 ml"], [750, 1500, 330]),
+        (["12 m²", "0.5 ha", "40 m²"], [12, 5000, 40]),
+        # suffixes of money
+        (["€1.2M", "€900k", "€ 3bn", "€5 M"], [1.2e6, 9e5, 3e9, 5e6]),
+        (["1,2 Mio. €", "900 k€", "39 €"], [1.2e6, 9e5, 39]),
+        (["1.2M EUR", "900k EUR"], [1.2e6, 9e5]),
+        # spaces between thousands, wide, fixed and thin
+        (["129 100 km", "900 km", "1 200 300 km"], [129100, 900, 1200300]),
+        (["39\u00a0490 €", "1\u202f250,50 €", "7,25\u00a0€"], [39490, 1250.5, 7.25]),
+        (["12 345", "1\u2009234", "78"], [12345, 1234, 78]),
+        (["612 345 678", "040 555 099", "12"], [None, None, 12]),  # telephone numbers
+        # dots between thousands, beside whole numbers below 1000 in the same unit
+        (["18.400 m²", "6.200 m²", "400 m²"], [18400, 6200, 400]),
+        (["1.234 kg", "2.345 kg", "3.456 kg"], [1.234, 2.345, 3.456]),
+        (["1.234 kg", "2.345 kg", "400 g"], [1.234, 2.345, 0.4]),
+        (["1.234", "2.345", "3"], [1.234, 2.345, 3]),
+        (["1.234", "2.34", "400"], [1.234, 2.34, 400]),
+        (["0.125", "2.345", "400"], [0.125, 2.345, 400]),
+        (["1.234", "2.345", "400", "2500"], [1.234, 2.345, 400, 2500]),
     ],
 )
 def test_values_of_a_column_are_in_its_most_frequent_unit(names, numbers):
     column = ValueColumn.of(names)
     found = [column.read(name) for name in names]
     assert [each and pytest.approx(each.number) for each in found] == numbers
+
+
+@pytest.mark.parametrize(
+    ("names", "relation", "numbers"),
+    [
+        (["18.400 m²", "6.200 m²"], ["size"], [18400, 6200]),
+        (["18.400 m²", "6.2 m²"], ["size"], [18.4, 6.2]),
+        (["18.400 m²"], ["size"], [18.4]),
+        (["54.123", "54.321"], ["latitude"], [54.123, 54.321]),
+    ],
+)
+def test_dots_stand_between_thousands_where_a_graph_has_decimal_commas(
+    names, relation, numbers
+):
+    column = ValueColumn.of(names, relation, decimal_commas=True)
+    assert [column.read(name).number for name in names] == numbers
+
+
+def test_thousands_of_a_limit_may_be_written_the_english_way():
+    prices = ValueColumn.of(["21,50 €", "1.234,50 €", "20.000,00 €"])
+    for limit in ("20,000", "20.000", "20 000", "20000"):
+        assert prices.read_limit(limit).number == 20_000
 
 
 def test_a_limit_has_the_unit_of_the_column_or_its_own():

@@ -17,10 +17,17 @@ MAX_NAME = 1 << 20
 """Characters of the longest name."""
 MAX_LINE = 1 << 23
 """Characters of the longest line, and of the longest row of a table."""
+_ABBREVIATIONS = "n.a.", "k.A.", "k. A.", "k.a.", "n.v.", "n. v.", "n.d.", "n.c."
+"""In small letters: N.V. is a firm, and N.D. and N.C. are states."""
+_NO_VALUE = (
+    "n/a", "s/o", "s/d", "keine Angabe", "keine Angaben", "non renseigné",
+    "non renseignée", "non communiqué", "sin dato", "sin datos", "no data",
+)  # fmt: skip
 MISSING = frozenset(
-    ("NULL", "null", "N/A", "n/a", "#N/A", "NaN", "nan", "<NA>", "None", "\\N")
-)
-"""What databases and data frames write for a missing value."""
+    ("NULL", "null", "#N/A", "NaN", "nan", "<NA>", "None", "\\N", *_ABBREVIATIONS)
+).union(*((s, s.lower(), s.capitalize(), s.title(), s.upper()) for s in _NO_VALUE))
+"""What databases, data frames and people write for a missing value: "n/a", and in
+German, French and Spanish "keine Angabe", "non renseigné" and "sin datos"."""
 NA = "NA"
 """What R writes for it, and what may be a code."""
 

@@ -56,6 +56,13 @@ FILES = [
         {"Ann | knows | Bo"},
     ),
     (
+        "no_value.csv",
+        "name;lake;depth;firm;state\nNord;k. A.;12;Philips N.V.;N.C.\n"
+        "Ufer;Dieksee;keine Angabe;n.c.;s/o\nSand;Non renseigné;Sin datos;k.A.;n.d.\n",
+        {"Nord | depth | 12", "Nord | firm | Philips N.V.", "Nord | state | N.C."}
+        | {"Ufer | lake | Dieksee"},
+    ),
+    (
         "caret.csv",
         'Subj^Pred^Obj\nAnn^knows^Bo\nBo^likes^"^"\nAnn^age^\n' + "a^b^c\n" * 30,
         {"Ann | knows | Bo", "Bo | likes | ^", "a | b | c"},
