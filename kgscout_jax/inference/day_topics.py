@@ -11,6 +11,7 @@ from kgscout_jax.graph.link import Link
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.compared_values import MAX_VALUES
 from kgscout_jax.inference.topics import SearchStart
+from kgscout_jax.inference.unit_relations import MAX_SAMPLE
 from kgscout_jax.text.values import is_date, is_year, value_of
 
 
@@ -46,8 +47,9 @@ def _has_other_days(link: Link, graph: KnowledgeGraph) -> bool:
     """Whether a relation that leads to a day leads to another one of its year."""
     _, ids = graph.by_tail.rows(np.array([link.entity]))
     relations = np.unique(graph.triplets[ids, 1])
-    ids = np.flatnonzero(np.isin(graph.triplets[:, 1], relations))[:MAX_VALUES]
-    tails = np.setdiff1d(graph.triplets[ids, 2], [link.entity])
+    triplets = np.asarray(graph.triplets[:MAX_SAMPLE])
+    tails = triplets[np.isin(triplets[:, 1], relations), 2][:MAX_VALUES]
+    tails = np.setdiff1d(tails, [link.entity])
     year = int(value_of(link.name))
     names = [name for name in texts_of(graph.entities, tails) if is_date(name)]
     return any(int(value_of(name)) == year for name in names)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -13,6 +15,8 @@ from kgscout_jax.text.values import quantity_of
 
 MAX_RELATIONS = 50
 """The most relations whose values are read."""
+MAX_SAMPLE = 500_000
+"""Triplets among which their values are looked for."""
 MAX_TAILS = 20
 """The most values of a relation that are read."""
 _SAID = {
@@ -33,13 +37,18 @@ def relations_in(dimension: str, graph: KnowledgeGraph) -> list[int]:
     n = len(graph.relation_names)
     if not dimension or n > MAX_RELATIONS:
         return []
-    return [i for i in range(n) if _is_in(dimension, i, graph)]
+    _, relations, tails = np.asarray(graph.triplets[:MAX_SAMPLE]).T
+    values = (np.unique(tails[relations == i])[:MAX_TAILS] for i in range(n))
+    return [
+        i
+        for i, each in enumerate(values)
+        if _are_in(dimension, texts_of(graph.entities, each))
+    ]
 
 
-def _is_in(dimension: str, relation: int, graph: KnowledgeGraph) -> bool:
-    rows = np.flatnonzero(graph.triplets[:, 1] == relation)
-    tails = np.unique(graph.triplets[rows, 2])[:MAX_TAILS]
-    found = [quantity_of(name) for name in texts_of(graph.entities, tails)]
+def _are_in(dimension: str, names: Sequence[str]) -> bool:
+    """Whether most of these values are in units of a dimension."""
+    found = [*map(quantity_of, names)]
     real = [each.unit for each in found if each is not None]
     fitting = sum(dimension_of(unit) == dimension for unit in real)
     return fitting >= max(1, MIN_VALUE_SHARE * len(found))
