@@ -19,7 +19,7 @@ from kgscout_jax.inference.result import RetrievalResult
 from kgscout_jax.inference.topics import search_start
 from kgscout_jax.text.described_topic import described_topic
 from kgscout_jax.text.nested_question import NestedQuestion
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 from kgscout_jax.text.values import is_number, is_year
 from kgscout_jax.types import Answer
 

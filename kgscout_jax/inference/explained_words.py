@@ -18,13 +18,8 @@ from kgscout_jax.text.kinds import base_noun, is_past, singular_form
 from kgscout_jax.text.relation_phrases import relation_forms, word_forms
 from kgscout_jax.text.second_test import SecondTest
 from kgscout_jax.text.value_limits import NUMBER_WORDS, UP_TO
-from kgscout_jax.text.value_question import (
-    AMOUNT_WORDS,
-    NUMERALS,
-    ORDINALS,
-    START_KEYS,
-    ValueQuestion,
-)
+from kgscout_jax.text.value_question import AMOUNT_WORDS, START_KEYS, ValueQuestion
+from kgscout_jax.text.value_question_parser import NUMERALS, ORDINALS
 from kgscout_jax.text.value_words import (
     DATING_KEYS,
     MEASURE_KEYS,

@@ -37,7 +37,7 @@ from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.count_question import as_how_many, asks_for_count
 from kgscout_jax.text.kinds import HEAD, TAIL, base_noun, singular
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.value_question import NUMERALS, ORDINALS, value_question
+from kgscout_jax.text.value_question_parser import NUMERALS, ORDINALS, value_question
 from kgscout_jax.text.value_words import is_explained, relation_keys, word_key
 from kgscout_jax.text.values import is_date, is_year, quantity_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD

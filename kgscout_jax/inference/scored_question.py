@@ -41,7 +41,8 @@ from kgscout_jax.retrieve.value_test import Outcome, ValueTest
 from kgscout_jax.text.aggregate_question import aggregate_question
 from kgscout_jax.text.negation import has_negating_word, negation_of
 from kgscout_jax.text.relation_words import relation_words
-from kgscout_jax.text.value_question import ValueQuestion, compares_two
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_question_parser import compares_two
 from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.words import question_words
 

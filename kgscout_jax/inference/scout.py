@@ -61,7 +61,7 @@ from kgscout_jax.policy.registry import is_general
 from kgscout_jax.retrieve.candidates import CutSettings
 from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
-from kgscout_jax.text.value_question import offers_choice
+from kgscout_jax.text.value_question_parser import offers_choice
 from kgscout_jax.types import Answer
 from kgscout_jax.utils.turns import interpreter_turn
 

@@ -18,7 +18,7 @@ from kgscout_jax.inference.role_steps import has_roles, role_steps
 from kgscout_jax.inference.topics import search_start
 from kgscout_jax.inference.whole_graph import compared_entities
 from kgscout_jax.text.nested_question import NestedQuestion, nested_question
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 from kgscout_jax.text.value_words import MEASURE_KEYS, relation_keys
 
 

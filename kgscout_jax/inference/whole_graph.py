@@ -26,11 +26,8 @@ from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import base_noun
 from kgscout_jax.text.second_test import second_test
-from kgscout_jax.text.value_question import (
-    ValueQuestion,
-    is_written_amount,
-    value_question,
-)
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_question_parser import is_written_amount, value_question
 from kgscout_jax.text.value_words import word_key
 from kgscout_jax.text.values import quantity_of, value_of
 from kgscout_jax.text.without_test import without_test

@@ -298,10 +298,12 @@ def _unsaid(
     around, unnamed, asked = question.around, question.unnamed, question.asked
     is_open = said.stated is None and said.explained is None
     lacks = asked and lacks_attribute(asked.nouns, around, unnamed)
-    called = None if question.kind is None else question.kind.called & ~unnamed
-    qualified = called is not None and said.shared is None
-    otherwise = qualified and lacks_qualified(question.words, called, around)
-    if (is_open and lacks) or otherwise or lacks_member(around):
+    if question.kind is not None and said.shared is None:
+        called = question.kind.called & ~unnamed
+        lacks_others = lacks_qualified(question.words, called, around)
+    else:
+        lacks_others = False
+    if (is_open and lacks) or lacks_others or lacks_member(around):
         return np.full(len(unnamed), KNOWN_DOUBT, np.float32)
     return unsaid_steps(
         question.text,

@@ -10,7 +10,7 @@ from kgscout_jax.graph.opaque_names import opaque_mask
 from kgscout_jax.retrieve.constrained_logits import QuestionConstraints
 from kgscout_jax.retrieve.constraints import question_constraints
 from kgscout_jax.retrieve.local_graph import LocalGraph
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 
 
 def split_constraints(

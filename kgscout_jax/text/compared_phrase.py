@@ -11,7 +11,8 @@ import re
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import base_noun, is_past
-from kgscout_jax.text.value_question import NUMERALS, ORDINALS, ValueQuestion
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_question_parser import NUMERALS, ORDINALS
 from kgscout_jax.text.value_words import is_comparing, word_key
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD, folded
 
@@ -83,7 +84,7 @@ def compared_phrase(
         asked: what it wants of values.
         keys: of the words of the relations that are compared, see ``word_key``.
 
-    >>> from kgscout_jax.text.value_question import value_question
+    >>> from kgscout_jax.text.value_question_parser import value_question
     >>> question = "Who is the mayor of the largest town?"
     >>> asked = value_question(question, [])
     >>> compared_phrase(question, asked, frozenset({"popul"})).inner(question)

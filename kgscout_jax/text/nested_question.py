@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kgscout_jax.text.compared_phrase import asks_behind, compared_phrase, phrase_end
 from kgscout_jax.text.relation_words import PREPOSITIONS
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 _ASKING = frozenset(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kgscout_jax.text.value_question import ValueQuestion, value_question
+from kgscout_jax.text.value_question import ValueQuestion
+from kgscout_jax.text.value_question_parser import value_question
 from kgscout_jax.text.words import WORD, folded
 
 

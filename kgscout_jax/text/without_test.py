@@ -29,7 +29,7 @@ def without_test(question: str, asked: ValueQuestion, topics: Sequence[str]) -> 
         asked: what it wants of values, see ``value_question``.
         topics: what it calls the entities that it starts from, limits excluded.
 
-    >>> from kgscout_jax.text.value_question import value_question
+    >>> from kgscout_jax.text.value_question_parser import value_question
     >>> question = "Which towns of Italy have a population over 600?"
     >>> asked = value_question(question, ["Italy"])
     >>> without_test(question, asked, ["Italy"])

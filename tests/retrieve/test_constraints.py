@@ -27,7 +27,7 @@ from kgscout_jax.retrieve.unsaid_steps import (
     NOUN_DOUBT,
 )
 from kgscout_jax.text.relation_index import RelationIndex
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 
 
 def test_a_policy_for_any_graph_seldom_answers_with_a_topic():

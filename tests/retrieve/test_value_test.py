@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.retrieve.local_graph import LocalGraph
 from kgscout_jax.retrieve.value_test import GAP, JOINED_GAP, PENALTY, value_test
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 
 # Topic 0; the towns 1 to 4 are in it; 5 to 9 are values.
 NAMES = [

@@ -3,7 +3,7 @@
 import pytest
 
 from kgscout_jax.text.compared_phrase import compared_phrase
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 
 KEYS = frozenset({"popul", "downl", "found"})
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgscout_jax.text.value_question import offers_choice, value_question
+from kgscout_jax.text.value_question_parser import offers_choice, value_question
 from kgscout_jax.text.values import precision, quantity_of, value_of
 
 TOPICS = ["Rome", "Bern", "The Last Emperor", "1990"]

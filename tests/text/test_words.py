@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgscout_jax.text.most_counted import most_counted
-from kgscout_jax.text.value_question import value_question
+from kgscout_jax.text.value_question_parser import value_question
 from kgscout_jax.text.without_test import without_test
 from kgscout_jax.text.words import WORDS, distinct_words, folded, question_words
 from kgscout_jax.types import Question
