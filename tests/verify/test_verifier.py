@@ -193,6 +193,23 @@ def test_a_reversed_triplet_supports_nothing(kgscout_cache):
 
 
 @pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("The revenue of Acme is $5 million.", "supported"),
+        ("The revenue of Acme is $6 million.", "contradicted"),
+        ("Acme was founded in 1990.", "supported"),
+        ("Acme was founded on 17 September 1990.", "supported"),
+        ("Acme was founded in 1991.", "contradicted"),
+    ],
+)
+def test_a_value_is_read_in_every_spelling(statement, verdict):
+    facts = [("Acme", "revenue", "$5M"), ("Acme", "founded", "1990/9/17")]
+    facts += [("Brio", "revenue", "$7M"), ("Brio", "founded", "1985/2/3")]
+    (claim,) = Verifier(KnowledgeGraph.from_triplets(facts)).verify(statement)
+    assert claim.verdict == verdict
+
+
+@pytest.mark.parametrize(
     ("relation", "text", "side"),
     [
         ("place of birth", "{Bo}'s place of birth is {Ulm}", 1),
