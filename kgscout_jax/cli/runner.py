@@ -16,7 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from kgscout_jax.cli.arguments import similar_flags, with_kg_lists, with_named_graphs
+from kgscout_jax.cli.arguments import (
+    check_no_empty_path,
+    similar_flags,
+    with_kg_lists,
+    with_named_graphs,
+)
 from kgscout_jax.cli.help import Capture, tidy_help
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.presets import preset_class
@@ -142,6 +147,7 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
         args = with_kg_lists(args, fields)
     if "graphs" in fields:
         args = with_named_graphs(args)
+    check_no_empty_path(args, settings)
     output, shown = io.StringIO(), Capture(sys.stdout.encoding)
     try:
         with contextlib.redirect_stderr(output), contextlib.redirect_stdout(shown):
