@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-
-from kgscout_jax.errors import UserError
-
-_PATH = re.compile(r"\bPath\b|\bGraphPaths\b")
-"""In the type of a setting that is a path, or several."""
 
 
 def with_kg_lists(args: Sequence[str], fields: Iterable[str]) -> list[str]:
@@ -72,35 +66,6 @@ def exists(*parts: str) -> bool:
         return Path(*parts).exists()
     except (OSError, ValueError):
         return False
-
-
-def check_no_empty_path(args: Sequence[str], settings: type) -> None:
-    """Raises UserError for a path that is '', which Python takes for this folder."""
-    fields = dataclasses.fields(settings)
-    flags = {
-        f"--{f.name.replace('_', '-')}": f
-        for f in fields
-        if "Positional" not in str(f.type)
-    }
-    places = [(f.name.upper(), f) for f in fields if "Positional" in str(f.type)]
-    name, field = "", None  # of the flag that the next word may belong to
-    for word in args:
-        if word.startswith("--"):
-            name, equals, word = word.partition("=")
-            field = flags.get(name)
-            if field is None or not equals:
-                continue
-        elif field is None or str(field.type) == "bool":
-            name, field = places[0] if places else ("", None)
-            if field is not None and "tuple" not in str(field.type):
-                places = places[1:]
-        if field is None:
-            continue
-        is_path = field.name == "kg" or _PATH.search(str(field.type))
-        if word == "" and is_path:
-            raise UserError(f"{name}: found '', expected a file or folder")
-        if "tuple" not in str(field.type) and "Paths" not in str(field.type):
-            field = None
 
 
 def similar(word: str, known: Iterable[str]) -> str:

@@ -36,6 +36,14 @@ def check_both_or_neither(**values: object) -> None:
         )
 
 
+def check_folder(path: Path, what: str = "folder") -> None:
+    """Raise UserError unless the path is a folder, naming ``what`` it should hold."""
+    if not path.exists():
+        raise UserError(f"{path}: no such {what}")
+    if not path.is_dir():
+        raise UserError(f"{path}: found a file, expected a {what}")
+
+
 def check_no_input(out: Path | None, inputs: Iterable[Path], flag: str) -> None:
     """Raise UserError if the file to write is one of those to read."""
     for path in inputs:

@@ -122,6 +122,7 @@ def inspect_main(args: Sequence[str], prog: str) -> int:
 
 
 TRAIN = ["--shards", "nowhere", "--run", "run"]
+FILE = __file__
 EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
 
 
@@ -131,18 +132,25 @@ EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
         (run_main, ["trian"], "unknown command 'trian', .* prep, graph.*mean train"),
         (run_main, ["ask", "--kg", "x", "--tpic", "y"], "--tpic.*did you mean --topic"),
         (train_main, [], "--shards"),
-        (train_main, [*TRAIN, "--k", "many"], "--k.*'many'"),
+        (train_main, [*TRAIN, "--k", "many"], "--k: found 'many', expected an integer"),
+        (train_main, [*TRAIN, "--policy", "wlak"], "--policy: found 'wlak', expected "
+         "one of thesis, walk, mlp; did you mean walk?"),
+        (train_main, [*TRAIN, "--policy", "None"], "'None', expected one of thesis, w"),
+        (train_main, [*TRAIN, "--preset", "mine"], "found 'mine', expected thesis$"),
+        (train_main, [*TRAIN, "--resident-gb", "x"], "found 'x', expected a number$"),
+        (train_main, ["--shards", FILE, "--run", "r"], "found a file, expected a fold"),
+        (run_main, ["runs", FILE], "found a file, expected a run"),
         (train_main, [*TRAIN, "--k", "0"], "--k: found 0, expected at least 1"),
         (train_main, [*TRAIN, "--k"], "--k"),
         (train_main, [*TRAIN, "--estimator", "guess"], "'guess'.*closed_form"),
         (train_main, [*TRAIN, "--learning-rat", "1"], "did you mean --learning-rate"),
         (train_main, TRAIN, "nowhere: no such folder of shards"),
-        (eval_main, [], "unknown command 'nothing', expected one of retrieval"),
+        (eval_main, [], "eval: found nothing behind it, expected one of retrieval"),
         (eval_main, ["everything"], "'everything'.*retrieval"),
         (eval_main, ["retrieval"], "--run"),
         (eval_main, EVAL, "nowhere: no such folder of shards"),
-        (eval_main, [*EVAL, "--k", "10", "0"], "--k: 0, expected a positive number"),
-        (eval_main, [*EVAL, "--k", "ten"], "--k.*'ten'"),
+        (eval_main, [*EVAL, "--k", "10", "0"], "--k: found 0, expected at least 1"),
+        (eval_main, [*EVAL, "--k", "ten"], "--k: found 'ten', expected an integer"),
         (prep_main, [], "--out"),
         (prep_main, ["csv", "--out", "x"], "'csv'.*rog.*nsm.*kg"),
         (prep_main, ["rog"], "--out"),

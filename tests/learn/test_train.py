@@ -287,6 +287,9 @@ def test_init_starts_from_another_runs_parameters(
 def test_init_from_no_run_is_refused(shards, tmp_path):
     with pytest.raises(UserError, match="no such run"):
         train(tiny(shards, tmp_path / "run", init=tmp_path / "nowhere"))
+    (file := tmp_path / "films.tsv").touch()
+    with pytest.raises(UserError, match=r"films\.tsv: found a file, expected a run"):
+        train(tiny(shards, tmp_path / "run", init=file))
     assert not (tmp_path / "run").exists()
 
 
