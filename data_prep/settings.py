@@ -110,6 +110,12 @@ class PrepSettings(GraphFileSettings, EngineSettings):
             limit=self.limit,
             hub_degree=self.hub_degree,
         )
+        given = self.candidates != type(self).candidates  # the default is a bound
+        if given and self.size is not None and self.size < self.candidates:
+            raise UserError(
+                f"--max-triplets: found {self.size}, expected at least --candidates "
+                f"{self.candidates}"
+            )
         if self.part is not None:
             Partition.of(self.part)
             if self.overwrite:

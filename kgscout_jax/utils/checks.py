@@ -8,6 +8,9 @@ from pathlib import Path
 
 from kgscout_jax.errors import UserError
 
+LARGEST_K = 2**31 - 1
+"""A larger one would not fit the integers of arrays."""
+
 
 def check_at_least(least: float, prefix: str = "--", **values: float | None) -> None:
     """Raise UserError if a number is below ``least``; None is not checked.
@@ -24,6 +27,20 @@ def check_at_least(least: float, prefix: str = "--", **values: float | None) -> 
             raise UserError(
                 f"{prefix}{label}: found {value}, expected at least {least:g}"
             )
+
+
+def check_at_most(most: int, **values: int | None) -> None:
+    """Raise UserError if a flag is above ``most``; None is not checked."""
+    for name, value in values.items():
+        if value is not None and value > most:
+            flag = name.replace("_", "-")
+            raise UserError(f"--{flag}: found {value}, expected at most {most}")
+
+
+def check_file_name(path: Path | None, flag: str) -> None:
+    """Raise UserError if the file to write is a folder."""
+    if path is not None and path.is_dir():
+        raise UserError(f"{flag}: found the folder {path}, expected a file to write")
 
 
 def check_both_or_neither(**values: object) -> None:

@@ -123,6 +123,7 @@ def inspect_main(args: Sequence[str], prog: str) -> int:
 
 TRAIN = ["--shards", "nowhere", "--run", "run"]
 FILE = __file__
+WORLD = ["world", "--out", "x"]
 EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
 
 
@@ -159,6 +160,13 @@ EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
         (prep_main, ["rog", "--out", "x", "--direction", "up"], "'up'.*both"),
         (inspect_main, [], "shards|PATH"),
         (inspect_main, ["nowhere"], "nowhere: no such file or folder"),
+        (prep_main, [*WORLD, "--max-triplets", "90", "--candidates", "200"],
+         "--max-triplets: found 90, expected at least --candidates 200"),
+        (train_main, [*TRAIN[:2], "--run", FILE], "found a file, expected a folder of"),
+        (run_main, ["ask", "Who?", "--kg", FILE, "--html", os.sep],
+         "--html: found the folder /, expected a file to write"),
+        (run_main, ["ask", "Who?", "--kg", FILE, "--k", "9" * 20],
+         "--k: found 9+, expected at most 2147483647"),
         (inspect_main, [""], "PATHS: found '', expected a file or folder"),
         (run_main, ["ask", "--kg", "", "Who?"], "--kg: found '', expected a file or"),
         (run_main, ["verify", "X", "--kg="], "--kg: found '', expected a file or f"),

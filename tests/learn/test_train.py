@@ -35,6 +35,7 @@ from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.config_checks import check_budget
 from kgscout_jax.learn.train import initialised_config, train
 from kgscout_jax.learn.trained_policy import check_encoder, load_policy
 from kgscout_jax.policy.module import Policy
@@ -282,6 +283,16 @@ def test_init_starts_from_another_runs_parameters(
     assert (first["step"], first["epoch"]) == (0, 0)
     assert first["dev_score"] == best["dev_score"]
     assert RunFolder.existing(tmp_path).dev_score(0) == first["dev_score"]
+
+
+def test_more_triplets_than_candidates_are_refused(shards, tmp_path):
+    config = tiny(shards, tmp_path / "run", k=51)
+    check_budget(config, {Path("films"): 51, Path("books"): None})
+    with pytest.raises(UserError, match=r"--k: found 51, expected at most 50.* films"):
+        check_budget(config, {Path("films"): 50})
+    with pytest.raises(UserError, match="--k: found 9, expected at most 8, the cand"):
+        train(tiny(shards, tmp_path / "run", k=9, candidates=8))
+    assert not (tmp_path / "run").exists()
 
 
 def test_init_from_no_run_is_refused(shards, tmp_path):
