@@ -213,7 +213,7 @@ def test_a_torn_line_of_metrics_is_dropped(shards, finished, tmp_path):
     ("change", "flag"),
     [
         ({"learning_rate": 3e-3}, "--learning-rate 0.01, found 0.003"),
-        ({"tower_hidden": (8, 8)}, r"--tower-hidden \[8, 4\], found \[8, 8\]"),
+        ({"tower_hidden": (8, 8)}, r"--tower-hidden 8 4, found 8 8"),
         ({"epochs": 5}, "--epochs 4, found 5"),
     ],
 )
