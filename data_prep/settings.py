@@ -14,10 +14,9 @@ from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.engine_settings import EngineSettings
 from kgscout_jax.utils.presets import check_preset
+from kgscout_jax.utils.sources import OWN_SUBGRAPHS
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
-OWN_SUBGRAPHS = ("rog", "nsm")
-"""Sources with a subgraph per question."""
 DEEP = {"metaqa": 3, "pathquestion": 3, "world": 4, "rog": 4, "nsm": 4}
 """Default steps of sources whose questions need more than two."""
 

@@ -212,7 +212,7 @@ class _Batch:
                 if self.endpoint.cache is not None:
                     body = self.endpoint.body(request)
                     self.endpoint.cache.put(key, body, outcome)
-                return Completion(**outcome, attempts=attempt)
+                return Completion(**outcome)
             error = outcome.reason
             if not outcome.unreachable:
                 self.unreachable = 0
@@ -234,7 +234,7 @@ class _Batch:
                 self.unreachable += 1
                 if self.unreachable == GONE_AFTER:
                     logger.warning("%s no longer answers: %s", self.settings.url, error)
-        return Completion(text=None, error=error, attempts=attempt)
+        return Completion(text=None, error=error)
 
     def pause(self, attempt: int, wait: float) -> float:
         """Seconds before the next attempt: as the server wishes, or doubled."""

@@ -12,6 +12,11 @@ LARGEST_K = 2**31 - 1
 """A larger one would not fit the integers of arrays."""
 
 
+def type_name(value: object) -> str:
+    """What a JSON value is, for an error message."""
+    return "null" if value is None else type(value).__name__
+
+
 def check_at_least(least: float, prefix: str = "--", **values: float | None) -> None:
     """Raise UserError if a number is below ``least``; None is not checked.
 
