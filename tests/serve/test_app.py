@@ -168,6 +168,13 @@ def test_a_form_of_answers_needs_a_policy_with_answers(scout, graph):
         create_app(scout, {"films": graph}, ServiceSettings(form="answers"))
 
 
+def test_the_log_says_that_a_statement_takes_long(client, caplog, monkeypatch):
+    monkeypatch.setattr("kgscout_jax.utils.progress.SLOW", 0.0)
+    with caplog.at_level("INFO", "kgscout"):
+        client.post("/verify", json={"statement": "Alien is a secret."})
+    assert "checking a statement" in caplog.text and "secret" not in caplog.text
+
+
 def test_statements_are_judged_by_the_graph(client):
     statement = "Alien was directed by Ridley Scott. Michael Mann directed Alien."
     reply = client.post("/verify", json={"statement": statement})

@@ -130,6 +130,13 @@ def test_a_clause_is_a_claim_with_its_subject(verifier, text, verdicts):
     assert "".join(c.verdict[0] for c in verifier.verify(text)) == verdicts
 
 
+def test_the_command_says_what_takes_long(tmp_path, capsys, kgscout_cache, monkeypatch):
+    monkeypatch.setattr("kgscout_jax.utils.progress.SLOW", 0.0)
+    (file := tmp_path / "kg.tsv").write_text("France\tcapital\tParis\n")
+    assert main(["verify", "--kg", str(file), "Paris is the capital of France."]) == 0
+    assert "checking the statement ..." in capsys.readouterr().err
+
+
 def test_the_command_prints_json_and_its_exit_code_tells(
     tmp_path, capsys, kgscout_cache
 ):
