@@ -16,7 +16,7 @@ from unruly_server import serving
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.completions import EndpointSettings, Request
-from kgscout_jax.reason.endpoint import Endpoint, _retry_after
+from kgscout_jax.reason.endpoint import Endpoint, _Batch, _retry_after
 from kgscout_jax.reason.readers.replies import read_reply
 
 
@@ -209,9 +209,22 @@ def test_requests_after_the_server_is_gone_are_skipped(tmp_path):
 def test_without_a_server_every_request_has_an_error():
     with serving() as server:
         url = server.url
-    found = endpoint(url, retries=1).ask_all(asking("a", "b"))
+    started = time.monotonic()
+    found = endpoint(url, backoff=60.0).ask_all(asking("a", "b"))
+    assert time.monotonic() - started < 50  # at once: it was never there
     assert [one.text for one in found] == [None, None]
     assert all("no connection" in one.error for one in found)
+
+
+def test_a_server_that_was_there_is_asked_again(monkeypatch):
+    with serving() as server:
+        client = endpoint(server.url, retries=2)
+        assert answer(client.ask(asking("a")[0])) == ("a",)
+    pauses: list[int] = []
+    pause = _Batch.pause
+    monkeypatch.setattr(_Batch, "pause", lambda *args: pauses.append(1) or pause(*args))
+    assert "no connection" in client.ask(asking("b")[0]).error
+    assert len(pauses) == 2
 
 
 def test_no_http_library_is_needed_but_that_of_openai(monkeypatch):
