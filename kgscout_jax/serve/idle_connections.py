@@ -70,7 +70,7 @@ def protocol_class(
             reply = error_reply(400, "request: not valid HTTP", close=True)
             for event in (
                 h11.Response(status_code=400, headers=reply.raw_headers),
-                h11.Data(data=reply.body),
+                h11.Data(data=bytes(reply.body)),
                 h11.EndOfMessage(),
             ):
                 self.transport.write(self.conn.send(event) or b"")
