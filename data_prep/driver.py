@@ -18,6 +18,7 @@ import numpy as np
 from data_prep import stages
 from data_prep.accounting import survival
 from data_prep.assemble import ShardTriplets, assemble_split
+from data_prep.differences import preparation_difference
 from data_prep.partition import Partition
 from data_prep.settings import PrepSettings
 from data_prep.sources import load_source
@@ -27,7 +28,7 @@ from data_prep.worker import Job
 from data_prep.workspace import Workspace, assembling, writing
 from data_prep.write_shards import (
     discard,
-    stored_fingerprint,
+    stored_manifest,
     write_manifest,
     write_split,
     write_tables,
@@ -109,7 +110,9 @@ class Preparation:
             return shards
         if self.partition is None:
             discard(out)
-        workspace = Workspace.of(out, self.fingerprint, self.partition)
+        workspace = Workspace.of(
+            out, self.config, self.partition, overwrite=self.settings.overwrite
+        )
         linker = TopicLinker(self.dataset, self.settings)
         splits = {
             name: split_questions(self.dataset, name, self.settings, linker)
@@ -152,10 +155,12 @@ class Preparation:
         out = self.settings.out
         if not (out / "manifest.json").exists() or self.settings.overwrite:
             return None
-        if stored_fingerprint(out) != self.fingerprint:
+        stored = stored_manifest(out)
+        if stored.get("fingerprint") != self.fingerprint:
             raise UserError(
-                f"{out}: holds shards of another source or other settings; "
-                "choose another folder or give --overwrite"
+                f"{out}: holds shards of "
+                f"{preparation_difference(stored, self.config)}; choose another "
+                "folder or give --overwrite"
             )
         shards = Shards.open(out)
         Workspace(out / ".work").remove()  # of a run that was killed at the very end

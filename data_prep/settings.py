@@ -14,10 +14,9 @@ from kgscout_jax.graph.file_settings import FILE_OPTIONS, GraphFileSettings
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.engine_settings import EngineSettings
 from kgscout_jax.utils.presets import check_preset
+from kgscout_jax.utils.sources import OWN_SUBGRAPHS
 
 SourceName = Literal["rog", "nsm", "metaqa", "pathquestion", "kg", "world"]
-OWN_SUBGRAPHS = ("rog", "nsm")
-"""Sources with a subgraph per question."""
 DEEP = {"metaqa": 3, "pathquestion": 3, "world": 4, "rog": 4, "nsm": 4}
 """Default steps of sources whose questions need more than two."""
 
@@ -110,6 +109,12 @@ class PrepSettings(GraphFileSettings, EngineSettings):
             limit=self.limit,
             hub_degree=self.hub_degree,
         )
+        given = self.candidates != type(self).candidates  # the default is a bound
+        if given and self.size is not None and self.size < self.candidates:
+            raise UserError(
+                f"--max-triplets: found {self.size}, expected at least --candidates "
+                f"{self.candidates}"
+            )
         if self.part is not None:
             Partition.of(self.part)
             if self.overwrite:

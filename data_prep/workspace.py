@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from data_prep.differences import preparation_difference
 from data_prep.partition import Partition
 from kgscout_jax.errors import UserError
 from kgscout_jax.utils.io import NPZ_DAMAGE, read_arrays, whole_file, write_json
 from kgscout_jax.utils.lock import locked
-
-logger = logging.getLogger("kgscout")
+from kgscout_jax.utils.manifest import fingerprint
 
 PROGRAM = "data_prep"
 PATIENCE = 2.0
@@ -78,6 +78,14 @@ def assembling(out: Path, partition: Partition | None) -> Iterator[bool]:
         yield True
 
 
+def _read(file: Path) -> Any:
+    """The value of a JSON file; None where it is missing or damaged."""
+    try:
+        return json.loads(file.read_text())
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+
+
 class Workspace:
     """Results of the tasks of one preparation, by task name, under ``out/.work``."""
 
@@ -86,32 +94,45 @@ class Workspace:
 
     @staticmethod
     def of(
-        out: Path, fingerprint: str, partition: Partition | None = None
+        out: Path,
+        config: Mapping[str, Any],
+        partition: Partition | None = None,
+        *,
+        overwrite: bool = False,
     ) -> Workspace:
-        """The workspace of this preparation; results of another one are deleted.
+        """The workspace of this preparation.
+
+        Args:
+            out: folder of the shards.
+            config: what determines them.
+            partition: other partitions may be using the workspace; None for none.
+            overwrite: delete the results of another preparation.
 
         Raises:
-            UserError: there are some, and other partitions may be using them.
+            UserError: there are some, and not ``overwrite``.
         """
         workspace = Workspace(out / ".work")
         folder = workspace.folder
-        file = folder / "fingerprint.json"
-        try:
-            previous = json.loads(file.read_text())
-        except (FileNotFoundError, ValueError, RecursionError):
-            previous = None
-        is_current = previous == fingerprint
-        if not is_current and folder.exists() and (previous or partition is None):
-            if partition is not None:
-                raise UserError(
-                    f"{folder}: holds work of other settings; delete it, or give "
-                    "all parts the same settings"
-                )
-            logger.info("%s: left by other settings, started over", folder)
-            shutil.rmtree(folder)
+        file, settings = folder / "fingerprint.json", folder / "settings.json"
+        previous, current = _read(file), fingerprint(config)
+        if previous == current:
+            return workspace
+        if previous and (partition or (any(folder.glob("*.npz")) and not overwrite)):
+            before = _read(settings)
+            found = "other settings"  # of a version that did not write them
+            if isinstance(before, dict):
+                found = preparation_difference(before, config)
+            advice = (
+                "give --overwrite to start over"
+                if partition is None
+                else "delete it, or give all parts the same settings"
+            )
+            raise UserError(f"{folder}: holds work of {found}; {advice}")
+        if partition is None:
+            shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(exist_ok=True)
-        if not is_current:
-            write_json(file, fingerprint)
+        write_json(settings, config)
+        write_json(file, current)
         return workspace
 
     def file(self, name: str) -> Path:

@@ -33,10 +33,10 @@ from kgscout_jax.utils.io import (
 from kgscout_jax.utils.manifest import file_entry
 
 
-def stored_fingerprint(out: Path) -> str | None:
-    """The fingerprint of the settings in the manifest of ``out``, None without one."""
+def stored_manifest(out: Path) -> dict[str, Any]:
+    """The manifest of ``out``; {} where it is none."""
     manifest = read_json(out / "manifest.json")
-    return manifest.get("fingerprint") if isinstance(manifest, dict) else None
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def discard(out: Path) -> None:

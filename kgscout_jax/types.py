@@ -16,6 +16,10 @@ _WITHOUT_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff\u00ad"))
 """Zero-width space, word joiner, byte-order mark and soft hyphen."""
 
 
+ROLES = ("head", "relation", "tail")
+"""The parts of a triplet, in order."""
+
+
 def display_name(text: str) -> str:
     """The spelling that is shown: as written, white space collapsed."""
     return " ".join(text.split())

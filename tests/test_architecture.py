@@ -26,6 +26,7 @@ RENAMED = {
 """Package -> the module it installs, where the names differ."""
 PARTS = {
     "anyio": "mcp",
+    "h11": "uvicorn",
     "markupsafe": "jinja2",
     "mcp_types": "mcp",
     "pydantic": "fastapi",

@@ -12,13 +12,9 @@ from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Triplet
+from kgscout_jax.utils.checks import type_name
 
 Row = Mapping[str, Any]
-
-
-def type_name(value: Any) -> str:
-    """What a JSON value is, for an error message."""
-    return "null" if value is None else type(value).__name__
 
 
 def field_error(where: str, name: str, expected: str, found: str) -> UserError:

@@ -15,7 +15,6 @@ from data_prep.sources.fields import (
     triplets_of,
 )
 from data_prep.sources.splits import (
-    check_folder,
     json_lines_files,
     listing,
 )
@@ -23,6 +22,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.types import Question
+from kgscout_jax.utils.checks import check_folder
 from kgscout_jax.utils.io import read_json_lines
 
 

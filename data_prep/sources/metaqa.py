@@ -8,7 +8,6 @@ from pathlib import Path
 from data_prep.sources.dataset import Dataset, shared_graph_dataset
 from data_prep.sources.splits import (
     check_file,
-    check_folder,
     column_rows,
     listing,
     split_by_topic,
@@ -17,6 +16,7 @@ from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.types import Question, Triplet
+from kgscout_jax.utils.checks import check_folder
 
 HOPS = (1, 2, 3)
 OFFICIAL = "{hop}-hop/vanilla/qa_{split}.txt"

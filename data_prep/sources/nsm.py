@@ -19,13 +19,13 @@ from data_prep.sources.fields import (
     field_error,
     flat_rows,
     text_of,
-    type_name,
     value_of,
 )
-from data_prep.sources.splits import check_file, check_folder, listing
+from data_prep.sources.splits import check_file, listing
 from kgscout_jax.data.shards import SPLITS
 from kgscout_jax.errors import UserError
 from kgscout_jax.types import Question, entity_key
+from kgscout_jax.utils.checks import check_folder, type_name
 from kgscout_jax.utils.io import open_text, read_json, read_json_lines
 
 UNNAMED = ("", "None")

@@ -13,7 +13,6 @@ from pathlib import Path
 from data_prep.sources.dataset import Dataset, shared_graph_dataset
 from data_prep.sources.splits import (
     check_file,
-    check_folder,
     column_rows,
     listing,
     split_by_topic,
@@ -22,6 +21,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.columns import read_tsv
 from kgscout_jax.types import Question
+from kgscout_jax.utils.checks import check_folder
 
 HOPS = (2, 3)
 END = "<end>"

@@ -47,14 +47,6 @@ def listing(folder: Path) -> str:
     return "there is: " + (", ".join(names[:LISTED]) or "nothing") + more
 
 
-def check_folder(path: Path) -> None:
-    """Raise UserError unless ``path`` is a folder."""
-    if not path.exists():
-        raise UserError(f"{path}: no such folder")
-    if not path.is_dir():
-        raise UserError(f"{path}: expected a folder, found a file")
-
-
 def check_file(path: Path) -> Path:
     """``path``, if it is a file; else UserError says what its folder holds."""
     if not path.is_file():

@@ -193,7 +193,9 @@ def train_main(args: Sequence[str], prog: str) -> int:
 
 def eval_main(args: Sequence[str], prog: str) -> int:
     """Evaluate one of ``EVALUATIONS``; returns the exit code."""
-    name = args[0] if args else "nothing"
+    if not args:
+        return guarded(_no_evaluation)
+    name = args[0]
     if name in ("-h", "--help"):
         print(
             f"usage: {prog} {'|'.join(EVALUATIONS)} ...   (--help behind it says more)"
@@ -218,6 +220,11 @@ def usage() -> str:
             "",
         ]
     )
+
+
+def _no_evaluation() -> int:
+    names = ", ".join(EVALUATIONS)
+    raise UserError(f"eval: found nothing behind it, expected one of {names}")
 
 
 def _unknown(name: str, expected: Sequence[str]) -> int:

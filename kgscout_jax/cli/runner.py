@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from kgscout_jax.cli.argument_values import check_no_empty_path, check_values
 from kgscout_jax.cli.arguments import similar_flags, with_kg_lists, with_named_graphs
 from kgscout_jax.cli.help import Capture, tidy_help
 from kgscout_jax.errors import UserError
@@ -142,6 +143,7 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
         args = with_kg_lists(args, fields)
     if "graphs" in fields:
         args = with_named_graphs(args)
+    check_no_empty_path(args, settings)
     output, shown = io.StringIO(), Capture(sys.stdout.encoding)
     try:
         with contextlib.redirect_stderr(output), contextlib.redirect_stdout(shown):
@@ -155,6 +157,7 @@ def parse(config: type[C], args: Sequence[str], prog: str) -> C:
         if stop.code != 2:
             print(tidy_help(shown.getvalue(), getattr(settings, "groups", {})), end="")
             raise
+    check_values(args, settings)
     found = boxed_message(output.getvalue()) + similar_flags(args, settings)
     raise UserError(f"{found} (see {prog} --help)")
 

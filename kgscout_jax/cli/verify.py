@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 
-from kgscout_jax.cli.ask import escape, escape_unwritable_letters, short_name
-from kgscout_jax.errors import UserError
+from kgscout_jax.cli.answer_text import escape_unwritable_letters, short_name
+from kgscout_jax.errors import UserError, escape
 from kgscout_jax.graph.open_graph import open_graph
 from kgscout_jax.reason.path_text import path_line
 from kgscout_jax.utils.progress import slow_step
 from kgscout_jax.verify.settings import VerifySettings
 from kgscout_jax.verify.verdicts import ClaimVerdict
-from kgscout_jax.verify.verifier import Verifier
 
 
 def verify(settings: VerifySettings) -> int:
@@ -33,7 +32,11 @@ def verify(settings: VerifySettings) -> int:
         raise UserError(f"statement: found {text!r:.40}, expected some text")
     with slow_step("reading the graph"):
         graph = open_graph(settings.kg, options=settings.read_options)
-    claims = Verifier(graph).verify(text)
+    with slow_step("checking the statement"):
+        # Not before the line that says so: it may bring PyTorch along.
+        from kgscout_jax.verify.verifier import Verifier
+
+        claims = Verifier(graph).verify(text)
     escape_unwritable_letters()
     if settings.json:
         record = {"claims": [claim.to_json() for claim in claims]}

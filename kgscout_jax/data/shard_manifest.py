@@ -12,6 +12,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from msgspec import Meta
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_folder
 from kgscout_jax.utils.io import read_json
 from kgscout_jax.utils.manifest import FileEntry, as_record
 
@@ -83,8 +84,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     Raises:
         UserError: the folder is missing, unfinished, newer, damaged or no shards.
     """
-    if not path.is_dir():
-        raise UserError(f"{path}: no such folder of shards")
+    check_folder(path, "folder of shards")
     file = path / "manifest.json"
     if not file.exists():
         raise UserError(

@@ -27,7 +27,7 @@ UNSURE = re.compile(
 
 @dataclass(frozen=True)
 class SpanScore:
-    """The measures of one answer, or means of many; each in [0, 1]."""
+    """The measures of one answer; each in [0, 1]."""
 
     exact: float
     f1: float
@@ -59,11 +59,3 @@ def span_score(answer: str, gold: Sequence[str]) -> SpanScore:
         best = max(best, (float(words == wanted), f1, float(common > 0)))
         foreign &= precision < 1
     return SpanScore(*best, float(foreign and not doubt), float(foreign and doubt))
-
-
-def mean_score(scores: Sequence[SpanScore]) -> SpanScore:
-    """The means; raises ValueError without any."""
-    if not scores:
-        raise ValueError("no scores")
-    columns = zip(*(vars(score).values() for score in scores), strict=True)
-    return SpanScore(*(sum(column) / len(scores) for column in columns))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta, Struct
 
 from kgscout_jax.errors import UserError
-from kgscout_jax.export.model_card import METRICS
 from kgscout_jax.utils.io import read_json
 from kgscout_jax.utils.manifest import as_record
+from kgscout_jax.utils.metric_names import MAIN_METRICS
 
 if TYPE_CHECKING:
     from kgscout_jax.learn.trained_policy import TrainedPolicy
@@ -55,7 +55,7 @@ def read_metrics(path: Path, trained: TrainedPolicy) -> dict[str, Any]:
     content = read_json(path)
     told = content if isinstance(content, dict) else {}
     context, words = told.get("context"), told.get("definitions")
-    known = isinstance(words, dict) and words.keys() >= set(METRICS)
+    known = isinstance(words, dict) and words.keys() >= set(MAIN_METRICS)
     if not isinstance(context, dict) or not known:
         raise UserError(f"{path}: not the metrics.json of kgscout eval retrieval")
     for key, mine in (
@@ -73,7 +73,7 @@ def read_metrics(path: Path, trained: TrainedPolicy) -> dict[str, Any]:
             f"{path}: retrievers: found {rows}, expected {POLICY} among them"
         )
     for name in report.retrievers:
-        for metric in METRICS:
+        for metric in MAIN_METRICS:
             for k in report.ks:
                 _check_figure(told, [name, metric, str(k)], path)
     return told

@@ -31,6 +31,7 @@ from msgspec import Meta, Struct
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.text.encoder import EncoderIdentity
+from kgscout_jax.utils.checks import check_folder
 from kgscout_jax.utils.io import read_json
 from kgscout_jax.utils.manifest import as_record
 
@@ -104,8 +105,7 @@ def read_config(path: Path) -> tuple[dict[str, Any], ExportConfig]:
         UserError: the file is missing, of another format or version, or damaged.
     """
     file = path / CONFIG
-    if not path.is_dir():
-        raise UserError(f"{path}: no such folder")
+    check_folder(path)
     if not file.exists():
         raise UserError(f"{path}: no {CONFIG}, this is not an exported policy")
     metadata = read_json(file)

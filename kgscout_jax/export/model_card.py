@@ -9,10 +9,9 @@ from typing import Any
 import jinja2
 
 from kgscout_jax.export.format import STABLEHLO
+from kgscout_jax.utils.metric_names import MAIN_METRICS
 from kgscout_jax.utils.tables import figure, markdown_table
 
-METRICS = ("answer_hit", "answer_recall", "path_hit", "path_triplet_recall")
-"""Metrics of ``metrics.json`` on the card."""
 CUTS = {"ppr": "PageRank", "guided": "a walk that the question guides"}
 SELECTIONS = {
     "cosine": "nearest to the question by cosine",
@@ -53,7 +52,7 @@ def model_card(
         outputs=outputs,
         stablehlo=STABLEHLO in metadata["files"],
         report=report,
-        metrics=METRICS,
+        metrics=MAIN_METRICS,
         facts=facts_table,
         counts=question_counts,
         figures=figures_table,

@@ -109,7 +109,7 @@ def _fit(settings: FitSettings, work: Work, base: TrainedPolicy) -> dict[str, An
             for name, shards in sets.items()
             if (split := measured_split(shards)) is not None
         }
-    result = result_of(settings, work, base, fitted, made, sets, measured)
+    result = result_of(settings, work, fitted, made, sets, measured)
     with atomic_folder(settings.out, overwrite=True) as aside:
         for file in (work / "policy").iterdir():
             shutil.copyfile(file, aside / file.name)
@@ -145,7 +145,6 @@ def _answer_scale(trained: TrainedPolicy, shards: Shards) -> AnswerScale | None:
 def result_of(
     settings: FitSettings,
     work: Work,
-    base: TrainedPolicy,
     fitted: TrainingOutcome,
     made: dict[str, Any],
     sets: Mapping[str, Shards],

@@ -11,13 +11,11 @@ import numpy as np
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.arrays import NamedTriplets
 from kgscout_jax.graph.read.header import find_roles
-from kgscout_jax.types import Triplet
+from kgscout_jax.types import ROLES, Triplet
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-ROLES = ("head", "relation", "tail")
 
 
 def shown(value: object) -> str:

@@ -37,6 +37,7 @@ from kgscout_jax.graph.name_hashes import HASH_VERSION
 from kgscout_jax.graph.name_index import NameIndex
 from kgscout_jax.graph.string_table import StoredStrings, Strings
 from kgscout_jax.utils.block_checksums import BlockChecksums, block_checksums
+from kgscout_jax.utils.checks import check_folder
 from kgscout_jax.utils.io import read_array, read_arrays, read_json
 from kgscout_jax.utils.manifest import WHOLE_BYTES, FileEntry, as_record, check_files
 
@@ -232,8 +233,7 @@ def read_manifest(path: Path) -> GraphManifest:
     Raises:
         UserError: the folder is missing, unfinished, newer or no graph.
     """
-    if not path.is_dir():
-        raise UserError(f"{path}: no such GRAPH folder")
+    check_folder(path, "GRAPH folder")
     file = path / "manifest.json"
     if not file.exists():
         raise UserError(

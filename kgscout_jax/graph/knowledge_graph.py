@@ -362,11 +362,6 @@ class KnowledgeGraph:
         graph.embeddings.previous = self.embeddings.tables or self.embeddings.previous
         return graph
 
-    @property
-    def has_embeddings(self) -> bool:
-        """Whether ``embed`` was called with any encoder."""
-        return bool(self.embeddings.tables)
-
     def embed(self, encoder: SentenceEncoder) -> Embeddings:
         """The embeddings of all triplets and relations; the graph stores them.
 

@@ -11,9 +11,7 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.stores.protocol import GraphOrStore, Store
 from kgscout_jax.types import replace_surrogates
-
-LARGEST_K = 2**31 - 1
-"""A larger one would not fit the integers of arrays."""
+from kgscout_jax.utils.checks import LARGEST_K
 
 
 def checked_k(k: object) -> int:

@@ -13,8 +13,9 @@ import itertools
 import logging
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -22,16 +23,18 @@ from kgscout_jax.graph.merge import Graphs
 from kgscout_jax.inference.batch_lines import (
     BatchLines,
     Row,
+    inputs_fingerprint,
     load_scout,
     open_graphs,
-    settings_fingerprint,
+    settings_inputs,
 )
+from kgscout_jax.inference.line_settings import inputs_file, settings_difference
 from kgscout_jax.inference.settings import RetrieveSettings
 from kgscout_jax.stores.connect import store_url
 from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.disk_space import room_for
 from kgscout_jax.utils.engine import Engine
-from kgscout_jax.utils.io import read_json_lines
+from kgscout_jax.utils.io import read_json_lines, write_json
 from kgscout_jax.utils.lock import locked
 from kgscout_jax.utils.progress import ProgressBar
 
@@ -61,14 +64,15 @@ def _retrieve(
 ) -> int:
     scout, graph = load_scout(settings, graphs)
     settings.selection.check(scout.exported)  # before anything is written
-    mark = settings_fingerprint(settings, scout, graph)
+    inputs = settings_inputs(settings, scout, graph)
+    mark = inputs_fingerprint(inputs)
     out, part = settings.out, settings.out.with_name(settings.out.name + ".part")
     program = f"kgscout retrieve --out {out.name}"
     with locked(out.parent, program, name=f".{out.name}.lock"):
         if settings.overwrite:
             part.unlink(missing_ok=True)
         elif out.exists():
-            if ids <= completed_questions(out, mark).keys():
+            if ids <= completed_questions(out, out, inputs).keys():
                 part.unlink(missing_ok=True)
                 logger.info("%s: has all %d questions already", out, len(ids))
                 return 0
@@ -76,7 +80,8 @@ def _retrieve(
                 with room_for(part, out.stat().st_size):
                     shutil.copyfile(out, part)
         drop_torn_line(part)
-        completed = completed_questions(part, mark)
+        completed = completed_questions(part, out, inputs)
+        write_json(inputs_file(out), inputs)
         if completed:
             logger.info("%s: %d questions are done already", part, len(completed))
         if settings.embed and isinstance(graph, KnowledgeGraph):
@@ -219,18 +224,26 @@ def drop_torn_line(path: Path) -> None:
         raise UserError(f"{path}: cannot be written ({error.strerror})") from None
 
 
-def completed_questions(path: Path, mark: str) -> dict[str, int]:
+def completed_questions(
+    path: Path, out: Path, inputs: Mapping[str, Any]
+) -> dict[str, int]:
     """The id of each line, with the hash of its question; {} without a file.
+
+    Args:
+        path: the lines.
+        out: the file that they are for.
+        inputs: ``settings_inputs`` of the command.
 
     Raises:
         UserError: a line was made with other settings.
     """
-    completed = {}
+    completed, mark = {}, inputs_fingerprint(inputs)
     for number, value in read_json_lines(path) if path.exists() else ():
         if value.get("settings") != mark:
+            found = settings_difference(out, value.get("settings"), inputs)
             raise UserError(
-                f"{path}:{number}: of another policy, graph or settings; choose "
-                "another --out, or give --overwrite to begin anew"
+                f"{path}:{number}: of {found}; choose another --out, or give "
+                "--overwrite to begin anew"
             )
         question = replace_surrogates(str(value.get("question")))
         completed[str(value.get("id"))] = hash(question)

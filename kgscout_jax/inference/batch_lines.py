@@ -11,7 +11,7 @@ import functools
 import json
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -185,6 +185,18 @@ def settings_fingerprint(
     settings: RetrieveSettings, scout: Scout, graph: GraphOrStore
 ) -> str:
     """A hash of everything that a line depends on beside the question."""
+    return inputs_fingerprint(settings_inputs(settings, scout, graph))
+
+
+def inputs_fingerprint(inputs: Mapping[str, Any]) -> str:
+    """The hash of ``settings_inputs``, as lines have it."""
+    return fingerprint(inputs)[:12]
+
+
+def settings_inputs(
+    settings: RetrieveSettings, scout: Scout, graph: GraphOrStore
+) -> dict[str, Any]:
+    """Everything that a line depends on beside the question."""
     selection = settings.selection
     inputs: dict[str, Any] = {
         "k": settings.k,
@@ -200,7 +212,7 @@ def settings_fingerprint(
         if selection.retriever == "scout":  # files of before there were others
             del inputs["keep"]["retriever"]
         inputs["calibration"] = scout.exported.metadata.get("calibration")
-    return fingerprint(inputs)[:12]
+    return inputs
 
 
 def graph_fingerprint(settings: RetrieveSettings, graph: GraphOrStore) -> Any:

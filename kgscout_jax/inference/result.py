@@ -14,11 +14,10 @@ from jaxtyping import Float32, Int32
 from kgscout_jax.errors import UserError
 from kgscout_jax.inference.answer_kinds import AnswerKind
 from kgscout_jax.inference.result_json import (
-    ROLES,
     result_object,
     retrieved_record,
 )
-from kgscout_jax.types import Answer, Retrieved, Triplet
+from kgscout_jax.types import ROLES, Answer, Retrieved, Triplet
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from kgscout_jax.types import Answer, Retrieved
+from kgscout_jax.types import ROLES, Answer, Retrieved
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.link import Link
     from kgscout_jax.inference.result import RetrievalResult
-
-ROLES = ("head", "relation", "tail")
 
 
 def triplet_object(triplet: Sequence[str]) -> dict[str, Any]:

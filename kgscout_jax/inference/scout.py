@@ -63,6 +63,7 @@ from kgscout_jax.stores.protocol import GraphOrStore
 from kgscout_jax.text.encoder import QUESTION_BATCH, SentenceEncoder
 from kgscout_jax.text.value_question_parser import offers_choice
 from kgscout_jax.types import Answer
+from kgscout_jax.utils.sources import OWN_SUBGRAPHS
 from kgscout_jax.utils.turns import interpreter_turn
 
 if TYPE_CHECKING:
@@ -70,8 +71,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("kgscout")
 
-OWN_SUBGRAPHS = ("rog", "nsm")
-"""Sources whose questions have their own subgraphs: their size is no default."""
 BEST_K = SelectionConfig()
 """The k best, best first."""
 STEP_BATCH = 32

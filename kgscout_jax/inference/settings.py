@@ -18,8 +18,11 @@ from kgscout_jax.graph.file_settings import (
 from kgscout_jax.pseudo.settings import DraftForm, check_threshold
 from kgscout_jax.reason.selection import SelectionForm
 from kgscout_jax.utils.checks import (
+    LARGEST_K,
     check_at_least,
+    check_at_most,
     check_both_or_neither,
+    check_file_name,
     check_no_input,
 )
 from kgscout_jax.utils.engine_settings import EngineSettings
@@ -78,6 +81,7 @@ class QuestionSettings(GraphFileSettings):
         if isinstance(self.kg, str | Path):  # one graph, from Python
             object.__setattr__(self, "kg", (Path(self.kg),))
         check_at_least(1, k=self.k)
+        check_at_most(LARGEST_K, k=self.k)
         if bool(self.kg) == bool(self.graphs):
             found = "both" if self.kg else "neither"
             raise UserError(f"--kg, --graphs: found {found}, expected one of them")
@@ -143,6 +147,7 @@ class RetrieveSettings(QuestionSettings, EngineSettings):
         super().__post_init__()
         EngineSettings.__post_init__(self)
         check_at_least(1, batch_size=self.batch_size)
+        check_file_name(self.out, "--out")
         check_no_input(self.out, (self.questions, *self.graph_paths), "--out")
 
 
@@ -216,6 +221,7 @@ class AskSettings(QuestionSettings):
                 object.__setattr__(self, "question", alone)
                 object.__setattr__(self, "policy", None)
         check_both_or_neither(llm=self.llm, model=self.model)
+        check_file_name(self.html, "--html")
         check_no_input(self.html, self.graph_paths, "--html")
 
 

@@ -32,6 +32,7 @@ from kgscout_jax.text.asked_kind import TOPIC
 from kgscout_jax.text.kinds import HEAD, TAIL
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.stated_relation import all_answer_ends
+from kgscout_jax.text.words import ARTICLES
 from kgscout_jax.verify.relation_words import (
     ClaimWords,
     claim_words,
@@ -46,7 +47,6 @@ STEPS = 4
 """The most triplets between two names."""
 _COPULAS = frozenset("is are was were has have had".split())
 _AUXILIARIES = frozenset("do does did can".split())
-_ARTICLES = frozenset(("the", "a", "an"))
 _RELATED = frozenset("related relates similar opposite see adjacent narrower".split())
 """Words of relations by which one thing is none of the other."""
 _WITHIN = frozenset(("in", "at", "within", "from"))
@@ -312,7 +312,7 @@ def _sense(words: ClaimWords, relation: str) -> Sense | None:
         again = lemmas <= transitive_lemmas()
         return Sense(lemmas, direction(words, relation), again, is_mutual(relation))
     own = relation_words(relation)
-    nearest = [word for word in words.between if word not in _ARTICLES][-1:]
+    nearest = [word for word in words.between if word not in ARTICLES][-1:]
     if len(own) == 1 and own[0] in PREPOSITIONS & set(words.all):
         sign = int(own == nearest)
         return Sense(frozenset(own), sign, own[0] in ("in", "within"), False)

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kgscout_jax.text.words import ARTICLES
 from kgscout_jax.types import display_name
 
 Encode = Callable[[list[str]], np.ndarray]
 """Names to embeddings of unit length, a row each."""
 Judge = Callable[[Sequence[tuple[str, str]]], Sequence[bool]]
 """Pairs of names -> whether both name one entity."""
-ARTICLES = ("the", "a", "an")
 LIKE, NEAR, RELATED = 85.0, 0.7, 0.55
 """Likeness of spellings from which a pair is looked at, cosine from which an error of
 typing is believed, and from which a model is asked."""

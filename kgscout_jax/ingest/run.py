@@ -78,7 +78,7 @@ def ingest(settings: IngestSettings) -> None:
         triplets = placed_triplets(texts, extractions)
         if not triplets:
             raise UserError(f"{len(texts)} documents: no triplets were found in them")
-        aliases = resolve_names(triplets, settings, work) if settings.resolve else {}
+        aliases = resolve_names(triplets, settings) if settings.resolve else {}
         sources = edge_sources(triplets, aliases)
         folder = write_graph(settings.out, documents, sources, aliases)
         extractions.prune(texts)
@@ -180,7 +180,7 @@ def leaves(node: Node) -> list[str]:
 
 
 def resolve_names(
-    triplets: dict[NestedTriplet, list[Place]], settings: IngestSettings, work: Path
+    triplets: dict[NestedTriplet, list[Place]], settings: IngestSettings
 ) -> dict[str, Alias]:
     """Names to replace by the name of their entity."""
     from kgscout_jax.text.encoder import SentenceEncoder

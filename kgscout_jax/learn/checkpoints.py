@@ -40,6 +40,7 @@ from kgscout_jax.learn.checkpoint_leaves import (
 )
 from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.loggers import Loggers, open_loggers
+from kgscout_jax.utils.checks import check_folder
 from kgscout_jax.utils.disk_space import no_room
 from kgscout_jax.utils.io import read_json, read_json_lines, write_json, write_lines
 from kgscout_jax.utils.manifest import as_record
@@ -82,8 +83,7 @@ class RunFolder:
     def existing(path: Path, devices: Devices | None = None) -> RunFolder:
         """The run in ``path``; raises UserError if there is none."""
         run = RunFolder(path, devices)
-        if not path.is_dir():
-            raise UserError(f"{path}: no such run")
+        check_folder(path, "run")
         if (path / "model.safetensors").exists():
             raise UserError(f"{path}: an exported policy, expected a run")
         if not run.config_file.exists():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_folder
 
 if TYPE_CHECKING:
     from kgscout_jax.learn.config import TrainConfig
@@ -55,6 +58,8 @@ def check_train_config(config: TrainConfig) -> None:
         _check(config, "samples", good, "at least 2 with leave_one_out")
     _check(config, "staleness", config.staleness in (0, 1), "0 or 1")
     _check_shards(config)
+    if config.run.exists():
+        check_folder(config.run, "folder of a run")
     alone = config.perturb is None or not (config.coordinator or config.distributed)
     _check(config, "perturb", alone, "it only with one process")
     if config.batch_per_device is not None:
@@ -68,6 +73,26 @@ def check_train_config(config: TrainConfig) -> None:
     if config.devices is not None:
         _check(config, "devices", config.devices >= 1, "at least 1")
     _check_processes(config)
+
+
+def check_budget(config: TrainConfig, prepared: Mapping[Path, int | None]) -> None:
+    """Raise UserError if no question can have ``--k`` candidates.
+
+    The default is no more than a bound.
+
+    Args:
+        config: the settings.
+        prepared: the candidates of a question, at most, by folder of shards.
+    """
+    if config.k == type(config).k:
+        return
+    for folder, most in prepared.items():
+        limit = min(most or config.k, config.candidates or config.k)
+        if config.k > limit:
+            raise UserError(
+                f"--k: found {config.k}, expected at most {limit}, the candidates of a "
+                f"question of {folder}"
+            )
 
 
 def _check_shards(config: TrainConfig) -> None:

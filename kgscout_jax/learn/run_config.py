@@ -22,6 +22,7 @@ from kgscout_jax.policy.inputs import PPR_FLOOR, ppr_statistics
 from kgscout_jax.policy.mlp import MlpConfig
 from kgscout_jax.policy.registry import config_to_json
 from kgscout_jax.policy.walk_config import WalkConfig
+from kgscout_jax.utils.differences import flag_difference
 
 PLACES = (
     "resident_gb",
@@ -80,9 +81,9 @@ def write_or_check_config(
         for name, value in current["config"].items():
             before = saved["config"].get(name, {**defaults, **EARLIER}[name])
             if before != value and name not in may_change:
-                flag = name.replace("_", "-")
+                found = flag_difference(name, before, value)
                 raise UserError(
-                    f"{run.path}: was started with --{flag} {before}, found {value}; "
+                    f"{run.path}: was started with {found}; "
                     "choose another --run for other settings"
                 )
         if saved["shards"]["fingerprint"] != current["shards"]["fingerprint"]:

@@ -13,6 +13,7 @@ from kgscout_jax.data.shards import Shards, Split
 from kgscout_jax.data.tables import FIRST, TableOffsets
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.config_checks import check_budget
 from kgscout_jax.learn.devices import Devices
 from kgscout_jax.learn.sharded_reader import (
     ShardedReader,
@@ -63,7 +64,8 @@ def open_sets(config: TrainConfig, devices: Devices) -> list[TrainingSet]:
     """The set in each folder of ``--shards``.
 
     Raises:
-        UserError: as ``TrainingSet.of``; or the sets have different encoders.
+        UserError: as ``TrainingSet.of``; or the sets have different encoders, or
+            questions of fewer candidates than ``--k``.
     """
 
     def open_all() -> list[Shards]:
@@ -73,6 +75,11 @@ def open_sets(config: TrainConfig, devices: Devices) -> list[TrainingSet]:
         return [first, *others]
 
     shards = devices.synchronized(open_all)
+    prepared = {
+        each.path: each.manifest.get("settings", {}).get("candidates")
+        for each in shards
+    }
+    check_budget(config, prepared)
     offsets = set_offsets(shards, devices)
     return [
         TrainingSet.of(each, config, devices, start)

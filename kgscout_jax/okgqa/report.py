@@ -20,6 +20,7 @@ from kgscout_jax.okgqa.questions import OpenQuestion
 from kgscout_jax.okgqa.settings import OpenSettings
 from kgscout_jax.show import report_page
 from kgscout_jax.types import replace_surrogates
+from kgscout_jax.utils.io import json_value
 from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 FOLDER = Path(__file__).parent / "templates"
@@ -97,7 +98,7 @@ def open_report(
         "calls": sum(one["calls"] for one in stages),
         "failed_calls": sum(one["failed"] for one in stages),
         "missing": sum(cell.missing for cell in cells),
-        "settings": {k: _plain(v) for k, v in dataclasses.asdict(settings).items()},
+        "settings": {k: json_value(v) for k, v in dataclasses.asdict(settings).items()},
         "context": {**context, "command": command_of(settings, "kgscout eval open")},
         "level": LEVEL,
         "resamples": RESAMPLES,
@@ -291,9 +292,3 @@ def page(
 def _name(way: Way) -> str:
     triplets = f" + {way.retriever}, {way.form}" if way.retriever else ""
     return LABELS[way.strategy] + triplets
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value

@@ -83,8 +83,6 @@ class Completion:
     """Why the reply ended: "stop", or "length" where it was cut off."""
     seconds: float = 0.0
     """From sending to the last byte, of the attempt that succeeded."""
-    attempts: int = 0
-    """Requests sent by this call; 0: the reply was in the cache, or none was sent."""
     cached: bool = False
     """Whether the reply comes from the cache."""
     logprobs: Sequence[Sequence[Sequence[Any]]] = ()

@@ -67,6 +67,8 @@ class Endpoint:
         self.transport_error = _transport_error()
         self.settings = settings
         self.cache = ReplyCache(settings.cache) if settings.cache else None
+        self.is_reached = False
+        """Whether anything answered at the address so far."""
 
     def body(self, request: Request) -> dict[str, Any]:
         """The fields of the HTTP request."""
@@ -212,7 +214,7 @@ class _Batch:
                 if self.endpoint.cache is not None:
                     body = self.endpoint.body(request)
                     self.endpoint.cache.put(key, body, outcome)
-                return Completion(**outcome, attempts=attempt)
+                return Completion(**outcome)
             error = outcome.reason
             if not outcome.unreachable:
                 self.unreachable = 0
@@ -234,7 +236,7 @@ class _Batch:
                 self.unreachable += 1
                 if self.unreachable == GONE_AFTER:
                     logger.warning("%s no longer answers: %s", self.settings.url, error)
-        return Completion(text=None, error=error, attempts=attempt)
+        return Completion(text=None, error=error)
 
     def pause(self, attempt: int, wait: float) -> float:
         """Seconds before the next attempt: as the server wishes, or doubled."""
@@ -262,6 +264,7 @@ class _Batch:
                 else:
                     reply = await streamed_reply(client, fields, self.pass_on)
         except openai.APIStatusError as error:
+            self.endpoint.is_reached = True
             return self.status_failure(error)
         except (TimeoutError, openai.APITimeoutError):
             return _Failure(f"no reply in {self.settings.timeout:g} s")
@@ -269,13 +272,18 @@ class _Batch:
             cause = error.__cause__ or error
             reason = f"{type(cause).__name__}: {cause}".rstrip(": ")
             failed = "the reply broke off" if self.begun else "no connection"
-            return _Failure(f"{failed} ({reason})", unreachable=True)
+            # A server that was there may be starting anew; else none is there.
+            gone = _is_refused(error) and not self.endpoint.is_reached
+            return _Failure(
+                f"{failed} ({reason})", retryable=not gone, unreachable=True
+            )
         except self.endpoint.transport_error as error:  # openai < 3: within a stream
             reason = f"the reply broke off ({type(error).__name__})"
             return _Failure(reason, unreachable=True)
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # the library parses leniently, and fails in ways of its own
             return _malformed(type(error).__name__)
+        self.endpoint.is_reached = True
         if self.begun and not reply.choices:
             return _Failure("the reply broke off")
         return _fields(request, reply, time.perf_counter() - started)
@@ -301,6 +309,18 @@ class _Batch:
             retryable=status in TEMPORARY or status >= 500,
             wait=_retry_after(error.response.headers.get("retry-after")),
         )
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether an error comes from a connection that was refused: nobody listens."""
+    while error is not None:
+        if isinstance(error, ConnectionRefusedError):
+            return True
+        parts = getattr(error, "exceptions", ())  # an address for IPv4, one for IPv6
+        if parts and all(map(_is_refused, parts)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _malformed(problem: str) -> _Failure:

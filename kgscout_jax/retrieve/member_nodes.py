@@ -17,9 +17,9 @@ from kgscout_jax.text.question_clause import BE
 from kgscout_jax.text.question_noun import noun_of_topic
 from kgscout_jax.text.relation_predicate import head_type
 from kgscout_jax.text.relation_words import leads_to_class, relation_words
+from kgscout_jax.text.words import ARTICLES
 
 NEGATING = frozenset("not no never without except".split())
-_ARTICLES = frozenset(("the", "a", "an"))
 _ASKING = frozenset(("which", "what"))
 
 
@@ -136,7 +136,7 @@ def alike_nodes(
     sides = 2 * around.relation_index[slots] + ends
     used = np.unique(sides)
     before = words.index(TOPIC) - 1 if TOPIC in words else -1
-    while before > 0 and words[before] in _ARTICLES:
+    while before > 0 and words[before] in ARTICLES:
         before -= 1
     if len(used) > 1 and before >= 0 and members_noun(words):
         last = [relation_words(each)[-1:] for each in around.relations]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kgscout_jax.errors import UserError
+from kgscout_jax.utils.checks import check_folder
 from kgscout_jax.utils.io import read_json
 from kgscout_jax.utils.lock import is_locked
 
@@ -79,8 +80,7 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
     """
     folders: dict[Path, None] = {}
     for path in paths:
-        if not path.is_dir():
-            raise UserError(f"{path}: no such run")
+        check_folder(path, "run")
         if (path / "model.safetensors").exists():
             raise UserError(f"{path}: an exported policy, expected a run")
         runs = [path]

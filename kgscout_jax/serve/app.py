@@ -28,6 +28,7 @@ from kgscout_jax.serve.refusals import (
 from kgscout_jax.serve.responses import JsonReply, event_stream
 from kgscout_jax.serve.schemas import (
     AnswerReply,
+    AnswerRequest,
     EntitiesReply,
     QuestionRequest,
     RetrieveReply,
@@ -105,7 +106,7 @@ def create_app(
         return JsonReply((await service.retrieve(request))[0])
 
     @app.post("/answer", response_model=AnswerReply, responses=MODEL_REFUSALS)
-    async def answer(request: QuestionRequest) -> Response:
+    async def answer(request: AnswerRequest) -> Response:
         """The answers to a question, with the triplets behind them."""
         if request.stream:
             return await event_stream(service.answer_events(request))

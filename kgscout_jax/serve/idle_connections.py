@@ -11,7 +11,10 @@ import asyncio
 import resource
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from kgscout_jax.serve.responses import error_reply
 
 IDLE_SECONDS = 10.0
 """Seconds that a connection may wait for a complete head of a request."""
@@ -61,6 +64,17 @@ def protocol_class(
         def on_response_complete(self) -> None:
             self._wait()
             super().on_response_complete()  # may begin the next request of a pipeline
+
+        def send_400_response(self, msg: str) -> None:
+            """Refuse what is no HTTP with one line of JSON, as all else is."""
+            reply = error_reply(400, "request: not valid HTTP", close=True)
+            for event in (
+                h11.Response(status_code=400, headers=reply.raw_headers),
+                h11.Data(data=bytes(reply.body)),
+                h11.EndOfMessage(),
+            ):
+                self.transport.write(self.conn.send(event) or b"")
+            self.transport.close()
 
         def close_idle(self) -> None:
             """Close the connection without a reply: there is no request."""

@@ -26,6 +26,7 @@ from kgscout_jax.inference.settings import DEFAULT_K
 from kgscout_jax.serve.batching import QueueFull
 from kgscout_jax.serve.graphs import Graphs, UnknownGraph, entity_matches
 from kgscout_jax.serve.mcp_strict import check_arguments_strictly, serve_stdio
+from kgscout_jax.serve.problems import first_problem
 from kgscout_jax.serve.schemas import (
     MAX_INT,
     ClaimReply,
@@ -36,7 +37,6 @@ from kgscout_jax.serve.schemas import (
     RequestError,
     check_request,
     check_text,
-    first_problem,
 )
 from kgscout_jax.serve.settings import MAX_NAME_CHARS, Limits, McpSettings
 from kgscout_jax.serve.startup import check_paths, load

@@ -20,7 +20,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ConfigDict, ValidationError
 
 from kgscout_jax.errors import escape
-from kgscout_jax.serve.schemas import first_problem
+from kgscout_jax.serve.problems import first_problem
 
 T = TypeVar("T")
 

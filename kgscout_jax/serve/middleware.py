@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import time
 from collections.abc import Collection
@@ -13,6 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kgscout_jax.serve.metrics import Metrics
 from kgscout_jax.serve.responses import JsonReply, error_reply
 
+DISCARDED_BYTES = 8 << 20
+"""Bytes, at most, of a body that is too large that are read before its refusal."""
+DISCARD_SECONDS = 2.0
+"""Seconds that they may take."""
 CLIENT_CLOSED = 499
 """Status in metrics of a request whose caller disconnected before its end."""
 
@@ -93,7 +98,10 @@ class RequestLimits:
         )
         for name, value in scope["headers"]:
             if name == b"content-length" and value.isdigit():
-                if len(value) > 18 or int(value) > self.max_body_bytes:
+                size = int(value) if len(value) <= 18 else DISCARDED_BYTES + 1
+                if size > self.max_body_bytes:
+                    if size <= DISCARDED_BYTES and not _waits(scope):
+                        await _discard(receive)
                     return too_large
                 break
         chunks, size = [], 0
@@ -104,9 +112,30 @@ class RequestLimits:
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             if size > self.max_body_bytes:
+                if message.get("more_body"):
+                    await _discard(receive)
                 return too_large
             if not message.get("more_body"):
                 return b"".join(chunks)
+
+
+async def _discard(receive: Receive) -> None:
+    """Read the rest of a body, in bounds: a close would reset the connection.
+
+    The reset would take the reply from a caller that is still sending.
+    """
+    size, more = 0, True
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_SECONDS):
+            while more and size <= DISCARDED_BYTES:
+                message = await receive()
+                size += len(message.get("body", b""))
+                more = message.get("more_body", False)
+
+
+def _waits(scope: Scope) -> bool:
+    """Whether the caller sends its body only when it is asked to."""
+    return any(name == b"expect" for name, _ in scope["headers"])
 
 
 def host_of(scope: Scope) -> str:

@@ -15,8 +15,9 @@ from kgscout_jax.errors import UserError
 from kgscout_jax.serve.answers import ReaderFailed
 from kgscout_jax.serve.batching import QueueFull
 from kgscout_jax.serve.graphs import UnknownGraph
+from kgscout_jax.serve.problems import body_problem, first_problem
 from kgscout_jax.serve.responses import error_reply
-from kgscout_jax.serve.schemas import ErrorReply, RequestError, first_problem
+from kgscout_jax.serve.schemas import ErrorReply, RequestError
 
 logger = logging.getLogger("kgscout.serve")
 MODEL_FAILED = "the language model gave no reply"
@@ -71,6 +72,13 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
     return error_reply(422, first_problem(errors))
 
 
+def _http_reply(error: HTTPException) -> Response:
+    """The reply to a refusal of the framework's own."""
+    unparsed = error.status_code == 400  # it says no more than that
+    message = body_problem(error.__cause__) if unparsed else str(error.detail)
+    return error_reply(error.status_code, message, dict(error.headers or {}))
+
+
 EXCEPTION_HANDLERS: dict[Any, Any] = {
     RequestError: _handler(lambda error: error_reply(error.status, str(error))),
     RequestValidationError: _invalid_request,
@@ -85,11 +93,7 @@ EXCEPTION_HANDLERS: dict[Any, Any] = {
         lambda _: error_reply(502, MODEL_FAILED),
         "the language model failed: %s",
     ),
-    HTTPException: _handler(
-        lambda error: error_reply(
-            error.status_code, str(error.detail), dict(error.headers or {})
-        )
-    ),
+    HTTPException: _handler(lambda error: _http_reply(error)),
     # The server logs the traceback; callers do not see it.
     Exception: _handler(lambda _: error_reply(500, INTERNAL_ERROR)),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -68,10 +68,15 @@ class QuestionRequest(BaseModel):
     text: bool = Field(
         False, description="Whether the reply has the triplets as text for a prompt."
     )
+
+
+class AnswerRequest(QuestionRequest):
+    """A question to answer."""
+
     stream: bool = Field(
         False,
-        description="/answer: whether the reply comes as server-sent events: evidence, "
-        "then text as a model writes it, then answer.",
+        description="Whether the reply comes as server-sent events: evidence, then "
+        "text as a model writes it, then answer.",
     )
 
 
@@ -223,7 +228,7 @@ class ErrorReply(BaseModel):
 def check_text(name: str, text: str, limits: Limits) -> None:
     """Raise RequestError unless a question or a statement is text of a legal length."""
     if not text.strip():
-        raise RequestError(422, f"{name}: empty, expected a {name}")
+        raise RequestError(422, f"{name}: found nothing, expected a {name}")
     try:
         text.encode()
     except UnicodeEncodeError:  # names are checked where their length is
@@ -231,7 +236,7 @@ def check_text(name: str, text: str, limits: Limits) -> None:
     if len(text) > limits.max_question_chars:
         raise RequestError(
             422,
-            f"{name}: {len(text)} characters, expected at most "
+            f"{name}: found {len(text)} characters, expected at most "
             f"{limits.max_question_chars}",
         )
 
@@ -244,7 +249,9 @@ def check_request(request: QuestionRequest, limits: Limits) -> int:
     """
     check_text("question", request.question, limits)
     if request.k > limits.max_k and "k" in request.model_fields_set:
-        raise RequestError(422, f"k: {request.k}, expected at most {limits.max_k}")
+        raise RequestError(
+            422, f"k: found {request.k}, expected at most {limits.max_k}"
+        )
     for topic in request.topics or ():
         if not topic.strip():
             raise RequestError(422, "topics: one is empty, expected names of entities")
@@ -275,14 +282,3 @@ def selection_of(
         except UserError:  # it names the server's folder
             raise RequestError(422, "target: this policy is not calibrated") from None
     return selection
-
-
-def first_problem(errors: Any) -> str:
-    """The first of pydantic's errors in one line, without the request's content."""
-    for error in errors:
-        if error["type"] == "json_invalid":
-            return f"body: not valid JSON at character {error['loc'][-1]}"
-        where = [str(part) for part in error["loc"] if part != "body"][:3]
-        place = ".".join(part[:40] for part in where) or "body"
-        return f"{place}: {error['msg']}"[:300]
-    return "body: not understood"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from kgscout_jax.serve.batching import QueueFull
+from kgscout_jax.utils.progress import slow_step
 
 if TYPE_CHECKING:
     from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
@@ -56,10 +57,13 @@ class Verdicts:
         self._pending -= 1
 
     def _claims(self, statement: str, graph: KnowledgeGraph) -> list[dict[str, Any]]:
-        # Not before a statement comes: it takes seconds, and may bring PyTorch along.
-        from kgscout_jax.verify.verifier import Verifier
+        with slow_step("checking a statement, the first of a graph takes longest"):
+            # Not before a statement comes: it takes seconds, and may bring PyTorch
+            # along.
+            from kgscout_jax.verify.verifier import Verifier
 
-        verifier = self._verifiers.get(graph.linker)
-        if verifier is None or verifier.graph is not graph:
-            verifier = self._verifiers[graph.linker] = Verifier(graph, self._encoder)
-        return [claim.to_json() for claim in verifier.verify(statement)]
+            verifier = self._verifiers.get(graph.linker)
+            if verifier is None or verifier.graph is not graph:
+                verifier = Verifier(graph, self._encoder)
+                self._verifiers[graph.linker] = verifier
+            return [claim.to_json() for claim in verifier.verify(statement)]

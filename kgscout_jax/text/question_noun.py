@@ -21,6 +21,7 @@ from kgscout_jax.text.question_clause import (
     around_topic,
 )
 from kgscout_jax.text.relation_words import PREPOSITIONS
+from kgscout_jax.text.words import ARTICLES
 
 _HAVING = HAVE | frozenset(("share", "shares"))
 _ASK = frozenset("who whom which what name list give show tell find me us".split())
@@ -29,7 +30,6 @@ OF = "of"
 _COMING = frozenset(("come", "comes", "originate", "originates", "is", "are"))
 """What stands before "from" in a question for those of an origin."""
 _CALLED = frozenset(("called", "named"))
-_ARTICLES = frozenset(("the", "a", "an"))
 _WHOSE = frozenset("of what which whom who".split())
 
 
@@ -211,7 +211,7 @@ def _inverse_noun(before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
     kind = [word for word in before[:-1] if word not in _WHOSE]
     asks = before[1:] and before[0] in _WHOSE and before[-1] in BE
     asks = asks and len(kind) <= MOST_NOUN_WORDS and NO_NOUNS.isdisjoint(kind)
-    if asks and after[:1] and after[0] in _ARTICLES:
+    if asks and after[:1] and after[0] in ARTICLES:
         noun = after[1:]
         if OF in before:
             return noun

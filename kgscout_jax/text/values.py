@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +17,10 @@ _COMMA = re.compile(
     r"|(?:\d{4,}|\d{1,3}(?:\.\d{3})+),\d{3})"
 )
 """A decimal comma, as in 3105,5 and 1.234,50: no thousands stand behind it."""
-_DATE = re.compile(r"(-?\d{4})-(\d\d)(?:-(\d\d))?(?:[T ][\d:.]+(?:Z|[+-][\d:]+)?)?Z?")
+_DATE = re.compile(
+    r"([+-]?\d{4})-(\d\d)(?:-(\d\d))?"
+    r"(?:(?:T[\d:.]*| \d\d?:[\d:.]*)\d(?:Z|[+-][\d:]*\d)?)?Z?"
+)
 _POINT_DATE = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})")
 _SLASH_DATE = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 """Day and month in either order, see ``has_day_first``."""
@@ -56,9 +60,18 @@ _MONEY = re.compile(
 """An amount of money with a suffix: $5M, 900 k€, 1,2 Mio. EUR."""
 _SCALED = re.compile(rf"\d ?(?:{SCALE})\b", re.IGNORECASE)
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):([0-5]\d(?:\.\d+)?)")
-_HOURS = re.compile(
-    r"(?:(\d+) ?h(?:(?:ou)?rs?)?)?,? ?(?:(\d+) ?m(?:in(?:ute)?s?)?)?,?"
-    r" ?(?:(\d+) ?s(?:ec(?:ond)?s?)?)?",
+_HOUR, _MINUTE = r"(\d+) ?h(?:(?:ou)?rs?)?", r"(\d+) ?m(?:in(?:ute)?s?)?"
+_SECOND = r"(\d+) ?s(?:ec(?:ond)?s?)?"
+_HOURS = re.compile(rf"(?:{_HOUR})?,? ?(?:{_MINUTE})?,? ?(?:{_SECOND})?", re.IGNORECASE)
+_SHORT_MONEY = rf"[{CURRENCIES}]\d+(?:\.\d+)?(?:{'|'.join(_MONEY_SCALES)})"
+_IN_TEXT = re.compile(
+    r"(?<![\w.,/:−-])(?:"
+    rf"{WRITTEN_DATE}|{_DATE.pattern}|{_YEAR_FIRST.pattern}|{_POINT_DATE.pattern}"
+    rf"|{_SLASH_DATE.pattern}|\d{{1,3}}:[0-5]\d:[0-5]\d(?:\.\d+)?"
+    rf"|{_HOUR},? ?{_MINUTE}(?:,? ?{_SECOND})?|(?:{_HOUR}|{_MINUTE}),? ?{_SECOND}"
+    rf"|{_SHORT_MONEY}|[{CURRENCIES}]?"
+    rf"−?(?:{_DOTTED.pattern}|{_COMMA.pattern}|{_NUMBER.pattern})"
+    rf"(?:\s?(?:{SCALE})\b|\s?%)?)(?!\w|[.,:/-]\d|-\w)",
     re.IGNORECASE,
 )
 _SPACES = re.compile(
@@ -68,6 +81,7 @@ _SPACES = re.compile(
 """Spaces between thousands."""
 _TO_SPACE = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ")
 """Spaces that do not break, and thin ones."""
+_DECADE = re.compile(r"\d{3}0s")
 _IDENTIFIER = re.compile(r"0\d+")
 _DIGIT = re.compile(r"\d")
 DAYS = 372
@@ -92,7 +106,7 @@ def has_decimal_comma(name: str) -> bool:
 
 def is_date(name: str) -> bool:
     """Whether a name is a date of a day or a month, such as 1990-07 or 4 July 1950."""
-    return _date_parts(name) is not None
+    return date_parts(name) is not None
 
 
 def is_time(name: str) -> bool:
@@ -124,12 +138,30 @@ def has_dots(name: str) -> bool:
     return _POINT_DATE.fullmatch(name.strip()) is not None
 
 
-def _date_parts(name: str) -> tuple[int, ...] | None:
-    """(year, month) or (year, month, day); None for any other name."""
+def is_day_or_month(name: str) -> bool:
+    """Whether the day and the month of a date may stand either way round.
+
+    >>> is_day_or_month("3/4/1999"), is_day_or_month("3/3/1999")
+    (True, False)
+    """
+    found = _SLASH_DATE.fullmatch(name) or _POINT_DATE.fullmatch(name)
+    if found is None:
+        return False
+    one, two = int(found[1]), int(found[2])
+    return one != two and one <= 12 and two <= 12
+
+
+def date_parts(name: str) -> tuple[int, ...] | None:
+    """(year, month) or (year, month, day); None for any other name.
+
+    >>> date_parts("4 July 1950"), date_parts("1950-07"), date_parts("1950")
+    ((1950, 7, 4), (1950, 7), None)
+    """
     if (found := _DATE.fullmatch(name)) is not None:
         parts = [found[1], found[2], found[3]]
     elif (found := _POINT_DATE.fullmatch(name)) is not None:
-        parts = [found[3], found[2], found[1]]
+        day, month = (2, 1) if int(found[2]) > 12 else (1, 2)
+        parts = [found[3], found[month], found[day]]
     elif (found := _YEAR_FIRST.fullmatch(name)) is not None:
         parts = [found[1], found[2], found[3]]
     elif (found := _SLASH_DATE.fullmatch(name)) is not None:
@@ -164,7 +196,7 @@ def value_of(name: str) -> float:
         return float(name.replace(",", ""))
     if _DOTTED.fullmatch(name):
         return float(name.replace(".", ""))
-    if (date := _date_parts(name)) is None:
+    if (date := date_parts(name)) is None:
         return math.nan
     year, month, day = (*date, 1)[:3]
     return year + (month - 1) / 12 + (day - 1) / DAYS
@@ -233,8 +265,8 @@ def quantity_of(name: str) -> Quantity | None:
     >>> quantity_of("3:45"), quantity_of("129 100 km")
     (Quantity(value=225.0, unit='s'), Quantity(value=129100.0, unit='km'))
     """
-    name = with_joined_groups(name.strip())
-    if _DIGIT.search(name) is None:
+    name = with_joined_groups(name.strip().replace("−", "-"))
+    if _DIGIT.search(name) is None or _DECADE.fullmatch(name):
         return None
     if (seconds := clock_seconds(name)) is not None:
         return Quantity(seconds, "s")
@@ -252,6 +284,15 @@ def quantity_of(name: str) -> Quantity | None:
     return Quantity(value, before + unit)
 
 
+def value_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where numbers, dates and durations stand in a text, units apart from $ and %.
+
+    >>> list(value_spans("$5M in May 1921."))
+    [(0, 3), (7, 15)]
+    """
+    return (match.span() for match in _IN_TEXT.finditer(text))
+
+
 def has_scale(name: str) -> bool:
     """Whether the number of a quantity is multiplied: 3.6 million, $5M.
 
@@ -267,4 +308,4 @@ def precision(name: str) -> int:
 
     Values of different precision are not comparable: 1979 and 1979-05-25.
     """
-    return 0 if is_number(name) else len(_date_parts(name) or (1,))
+    return 0 if is_number(name) else len(date_parts(name) or (1,))

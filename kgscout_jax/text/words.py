@@ -17,6 +17,7 @@ from kgscout_jax.types import Question
 WORDS = 16
 """Words of a question that are kept: the first ones that no topic's name contains."""
 WORD = re.compile(r"[^\W_]+")
+ARTICLES = frozenset(("the", "a", "an"))
 PARTICLES = frozenset("a an and at by for from in is of on or s the to with".split())
 """Words that do not make a place a mention of a topic whose name holds them."""
 FUNCTION_WORDS = PARTICLES | frozenset(

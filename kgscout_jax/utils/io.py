@@ -97,6 +97,13 @@ def write_text(path: Path, text: str) -> None:
         handle.write(text)
 
 
+def json_value(value: Any) -> Any:
+    """A setting as a JSON value: a path is a string, a tuple a list."""
+    if isinstance(value, Path):
+        return str(value)
+    return [json_value(each) for each in value] if isinstance(value, tuple) else value
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write ``value`` as indented JSON, whole or not at all."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")

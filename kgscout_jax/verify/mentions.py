@@ -16,7 +16,8 @@ from data_prep.synth.words import lemmas
 from kgscout_jax.graph.link.candidates import Candidate
 from kgscout_jax.graph.link.linker import Linker
 from kgscout_jax.graph.link.question_tokens import QuestionTokens, tokenise_question
-from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
+from kgscout_jax.graph.link.stop_words import GRAMMAR, STOP_WORDS
+from kgscout_jax.text.words import ARTICLES
 from kgscout_jax.verify.values import Value, find_values, parse_value
 
 FULL = 0.9

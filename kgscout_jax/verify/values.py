@@ -1,4 +1,6 @@
-"""Numbers and dates, however they are written: 1990-09-17 is 17 September 1990.
+"""Numbers and dates of statements: 1990-09-17 is 17 September 1990.
+
+They are read as everywhere else, see ``kgscout_jax/text/values.py``.
 
 A statement may say less than the graph ("born in 1990"), or bound what it says ("before
 1995", "more than 30,000"). What it says more precisely than the graph is open.
@@ -9,39 +11,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
+
+from kgscout_jax.text.values import (
+    date_parts,
+    is_day_or_month,
+    quantity_of,
+    value_spans,
+)
 
 Comparison = Literal["same", "differs", "open"]
 ABOUT = 0.05
 """Relative difference up to which a number is about another."""
 
-_MONTHS: dict[str, int] = {
-    name: number
-    for number, name in enumerate(
-        "jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1
-    )
-}
-_MONTH = (
-    r"(?P<{}>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
-_DAY = r"(?P<{}>[0-3]?\d)(?:st|nd|rd|th)?"
-_YEAR = r"(?P<{}>\d{{4}})"
-_DATES = (
-    rf"{_DAY.format('d1')}(?:\s+of)?\s+{_MONTH.format('m1')},?\s+{_YEAR.format('y1')}"
-    rf"|{_MONTH.format('m2')}\s+{_DAY.format('d2')},?\s+{_YEAR.format('y2')}"
-    rf"|{_MONTH.format('m3')},?\s+{_YEAR.format('y3')}"
-    rf"|\+?{_YEAR.format('y4')}-(?P<m4>\d\d)(?:-(?P<d4>\d\d))?(?:[T ]\d\d:[\d:.]+Z?)?"
-    rf"|(?P<d5>\d\d?)(?P<s5>[./])(?P<m5>\d\d?)(?P=s5){_YEAR.format('y5')}"
-)
-_NUMBER = (
-    r"(?P<currency>[$€£])?(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
-    r"(?:\s*(?P<scale>thousand|million|billion|trillion)\b|(?P<percent>\s*%))?"
-)
-_VALUE = re.compile(rf"(?<![\w.,/:−-])(?:{_DATES}|{_NUMBER})(?!\w|[.,:/-]\d|-\w)", re.I)
-_SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _UNIT = re.compile(r"\s*[-\s]?\s*(?P<unit>[^\W\d]+(?:[ /][^\W\d]+)?|°\w)?\s*", re.I)
 _BOUND = re.compile(
     r"(?:\b(?P<less>before|earlier than|under|below|(?:less|fewer) than|at most|up to)"
@@ -65,9 +49,9 @@ class Value:
 
 def find_values(text: str) -> Iterator[tuple[int, int, Value]]:
     """The values in a text with the spans that they take."""
-    for match in _VALUE.finditer(text):
-        if (value := _value(match)) is not None:
-            yield match.start(), match.end(), value
+    for start, stop in value_spans(text):
+        if (value := _value(text[start:stop])) is not None:
+            yield start, stop, value
 
 
 @lru_cache(maxsize=100_000)
@@ -78,42 +62,30 @@ def parse_value(name: str) -> Value | None:
     Value(number=28.0, year=None, month=None, day=None, unit='hours')
     """
     name = name.strip()
-    match = _VALUE.match(name)
-    if match is None or (value := _value(match)) is None:
-        return None
-    rest = _UNIT.fullmatch(name, match.end())
-    if rest is None or (rest["unit"] and value.number is None):
-        return None
-    if not rest["unit"]:
+    if (value := _value(name)) is not None:
         return value
-    return Value(number=value.number, unit=rest["unit"].lower())
-
-
-def _value(match: re.Match[str]) -> Value | None:
-    if match["number"] is None:
-        return _date(match)
-    text = match["number"].replace(",", "").replace("−", "-")
-    year = int(text) if re.fullmatch(r"[12]\d{3}", text) else None
-    unit = match["currency"] or ("%" if match["percent"] else "")
-    scale = _SCALE.get((match["scale"] or "").lower())
-    if unit or scale:
-        return Value(number=float(text) * (scale or 1), unit=unit)
-    return Value(number=float(text), year=year)
-
-
-def _date(match: re.Match[str]) -> Value | None:
-    groups = match.groupdict()
-    way = next(i for i in "12345" if groups[f"y{i}"])
-    year, month, day = (groups.get(f"{part}{way}") for part in "ymd")
-    month = _MONTHS.get((month or "")[:3].lower()) or int(month or 0)
-    day = int(day or 0)
-    if way == "5" and month > 12:
-        month, day = day, month  # 9/17/1990
-    elif way == "5" and day <= 12 and day != month:
-        month = day = 0  # either way round
-    if month > 12 or day > 31:
+    # A unit may be longer than those of quantities: 7 championships.
+    start, stop = next(value_spans(name), (-1, 0))
+    unit = _UNIT.fullmatch(name, stop)
+    if start or unit is None or (value := _value(name[:stop])) is None:
         return None
-    return Value(year=int(year or 0), month=month or None, day=day or None)
+    if value.number is None or unit["unit"] is None:
+        return None
+    return replace(value, year=None, unit=unit["unit"].lower())
+
+
+def _value(text: str) -> Value | None:
+    """The value that a text is by itself."""
+    text = " ".join(text.split())
+    if (date := date_parts(text)) is not None:
+        year, month, day = (*date, None)[:3]
+        if is_day_or_month(text):
+            month = day = None
+        return Value(year=year, month=month, day=day)
+    if (quantity := quantity_of(text)) is None:
+        return None
+    year = int(text) if re.fullmatch(r"[12]\d{3}", text) else None
+    return Value(number=quantity.value, year=year, unit=quantity.unit)
 
 
 def compare(
@@ -160,7 +132,7 @@ def _comparable(
     following = _UNIT.match(after)
     units = [stated.unit or (following["unit"] or "" if following else ""), known.unit]
     if known.unit and units[0]:
-        one, two = (unit.lower().split()[0].rstrip("s.") for unit in units)
+        one, two = (unit.lower().split()[0].rstrip("s.") or "s" for unit in units)
         if not (one.startswith(two) or two.startswith(one)):
             return []
     return [(stated.number, known.number)]

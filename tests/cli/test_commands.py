@@ -122,6 +122,8 @@ def inspect_main(args: Sequence[str], prog: str) -> int:
 
 
 TRAIN = ["--shards", "nowhere", "--run", "run"]
+FILE = __file__
+WORLD = ["world", "--out", "x"]
 EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
 
 
@@ -131,18 +133,25 @@ EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
         (run_main, ["trian"], "unknown command 'trian', .* prep, graph.*mean train"),
         (run_main, ["ask", "--kg", "x", "--tpic", "y"], "--tpic.*did you mean --topic"),
         (train_main, [], "--shards"),
-        (train_main, [*TRAIN, "--k", "many"], "--k.*'many'"),
+        (train_main, [*TRAIN, "--k", "many"], "--k: found 'many', expected an integer"),
+        (train_main, [*TRAIN, "--policy", "wlak"], "--policy: found 'wlak', expected "
+         "one of thesis, walk, mlp; did you mean walk?"),
+        (train_main, [*TRAIN, "--policy", "None"], "'None', expected one of thesis, w"),
+        (train_main, [*TRAIN, "--preset", "mine"], "found 'mine', expected thesis$"),
+        (train_main, [*TRAIN, "--resident-gb", "x"], "found 'x', expected a number$"),
+        (train_main, ["--shards", FILE, "--run", "r"], "found a file, expected a fold"),
+        (run_main, ["runs", FILE], "found a file, expected a run"),
         (train_main, [*TRAIN, "--k", "0"], "--k: found 0, expected at least 1"),
         (train_main, [*TRAIN, "--k"], "--k"),
         (train_main, [*TRAIN, "--estimator", "guess"], "'guess'.*closed_form"),
         (train_main, [*TRAIN, "--learning-rat", "1"], "did you mean --learning-rate"),
         (train_main, TRAIN, "nowhere: no such folder of shards"),
-        (eval_main, [], "unknown command 'nothing', expected one of retrieval"),
+        (eval_main, [], "eval: found nothing behind it, expected one of retrieval"),
         (eval_main, ["everything"], "'everything'.*retrieval"),
         (eval_main, ["retrieval"], "--run"),
         (eval_main, EVAL, "nowhere: no such folder of shards"),
-        (eval_main, [*EVAL, "--k", "10", "0"], "--k: 0, expected a positive number"),
-        (eval_main, [*EVAL, "--k", "ten"], "--k.*'ten'"),
+        (eval_main, [*EVAL, "--k", "10", "0"], "--k: found 0, expected at least 1"),
+        (eval_main, [*EVAL, "--k", "ten"], "--k: found 'ten', expected an integer"),
         (prep_main, [], "--out"),
         (prep_main, ["csv", "--out", "x"], "'csv'.*rog.*nsm.*kg"),
         (prep_main, ["rog"], "--out"),
@@ -151,6 +160,19 @@ EVAL = ["retrieval", "--shards", "nowhere", "--run", "run", "--out", "out"]
         (prep_main, ["rog", "--out", "x", "--direction", "up"], "'up'.*both"),
         (inspect_main, [], "shards|PATH"),
         (inspect_main, ["nowhere"], "nowhere: no such file or folder"),
+        (prep_main, [*WORLD, "--max-triplets", "90", "--candidates", "200"],
+         "--max-triplets: found 90, expected at least --candidates 200"),
+        (train_main, [*TRAIN[:2], "--run", FILE], "found a file, expected a folder of"),
+        (run_main, ["ask", "Who?", "--kg", FILE, "--html", os.sep],
+         "--html: found the folder /, expected a file to write"),
+        (run_main, ["ask", "Who?", "--kg", FILE, "--k", "9" * 20],
+         "--k: found 9+, expected at most 2147483647"),
+        (inspect_main, [""], "PATHS: found '', expected a file or folder"),
+        (run_main, ["ask", "--kg", "", "Who?"], "--kg: found '', expected a file or"),
+        (run_main, ["verify", "X", "--kg="], "--kg: found '', expected a file or f"),
+        (run_main, ["serve", "--kg", ""], "--kg: found '', expected a file or fold"),
+        (run_main, ["fit", "x", "--out", ""], "--out: found '', expected a file or"),
+        (run_main, ["export", "run", ""], "OUT: found '', expected a file or folder"),
         (inspect_main, ["n" * 5000], r"n{200}\.\.\.n{60}: File name too long"),
         (eval_main, [*EVAL[:2], "s" * 300, *EVAL[3:]], "s{300}: File name too long"),
     ],

@@ -119,7 +119,9 @@ def test_a_whole_run_takes_over_from_partitions(
     before = results()
     assert len(before) == 6  # three chunks, cut and chosen
     other = settings_for(source, tmp_path / "out", cache, max_triplets=5, part="1/2")
-    with pytest.raises(UserError, match=r"\.work: holds work of other settings"):
+    with pytest.raises(
+        UserError, match=r"work of --max-triplets 12, found 5; delete it"
+    ):
         prepare_partition(other)
     assert results() == before
     at_the_end: dict[str, int] = {}

@@ -58,7 +58,7 @@ def test_an_empty_cache_changes_no_byte(cut, source, tmp_path):
 def test_shards_of_other_settings_need_overwrite(cut, source, cache, tmp_path):
     out = shutil.copytree(cut.path, tmp_path / "out")
     other = settings_for(source, out, cache, max_triplets=12, candidates=5)
-    with pytest.raises(UserError, match=r"other settings.*--overwrite"):
+    with pytest.raises(UserError, match=r"--candidates 1000, found 5; .*--overwrite"):
         prepare(other)
     assert_same_shards(out, cut.path)  # nothing is lost
     replaced = prepare(
@@ -74,7 +74,9 @@ def test_shards_of_other_settings_need_overwrite(cut, source, cache, tmp_path):
 def test_overwrite_leaves_nothing_of_the_old_shards(cut, source, cache, tmp_path):
     out = shutil.copytree(cut.path, tmp_path / "out")
     less = write_input(tmp_path / "less", {"test": QUESTIONS["test"]})
-    with pytest.raises(UserError, match="another source or other settings"):
+    with pytest.raises(
+        UserError, match=r"dev\.jsonl, test\.jsonl, found graph\.tsv, test"
+    ):
         prepare(settings_for(less, out, cache, max_triplets=12))
     shards = prepare(settings_for(less, out, cache, max_triplets=12, overwrite=True))
     assert shards.splits == ["test"]
@@ -109,7 +111,9 @@ def test_two_graph_files_of_one_name_are_both_recorded(source, cache, tmp_path):
     assert files.count("graph.tsv") == 2
     with open(tmp_path / "a/graph.tsv", "a") as handle:
         handle.write("Ada\tborn.in\tAda\n")
-    with pytest.raises(UserError, match="another source or other settings"):
+    with pytest.raises(
+        UserError, match=r"shards of another graph\.tsv, its content dif"
+    ):
         prepare(settings)
 
 
@@ -169,7 +173,7 @@ def test_no_task_runs_twice_when_a_run_resumes(
     assert_same_shards(tmp_path / "out", cut.path)
 
 
-def test_results_of_other_settings_are_not_used(
+def test_results_of_other_settings_need_overwrite(
     cut, source, cache, tmp_path, monkeypatch
 ):
     def stop(*_):
@@ -180,7 +184,14 @@ def test_results_of_other_settings_are_not_used(
     with pytest.raises(Interruption):
         prepare(settings_for(source, out, cache, max_triplets=5))
     monkeypatch.undo()
-    prepare(settings_for(source, out, cache, max_triplets=12))
+    results = {file.name for file in (out / ".work").iterdir()}
+    other = settings_for(source, out, cache, max_triplets=12)
+    with pytest.raises(
+        UserError, match=r"\.work: holds work of --max-triplets 5, found 12; .*--overw"
+    ):
+        prepare(other)
+    assert {file.name for file in (out / ".work").iterdir()} == results
+    prepare(dataclasses.replace(other, overwrite=True))
     assert_same_shards(out, cut.path)
 
 

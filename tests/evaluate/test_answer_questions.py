@@ -81,9 +81,9 @@ def test_one_limit_holds_for_every_k():
 @pytest.mark.parametrize(
     "ks, limit, message",
     [
-        ([], [], "--k: no value"),
-        ([0], [], "--k: 0, expected a positive"),
-        ([10], [-1], "--limit: -1, expected a positive"),
+        ([], [], "--k: found nothing"),
+        ([0], [], "--k: found 0, expected at least 1"),
+        ([10], [-1], "--limit: found -1, expected at least 1"),
         ([10, 20, 30], [1, 2], "--limit: 2 numbers for 3 of --k"),
         ([10, 10], [5, 6], "--k: 10 twice, with limits 5 and 6"),
     ],

@@ -333,9 +333,9 @@ def test_impossible_requests_are_refused(tmp_path):
     retrievers = [Cosine()]
     with pytest.raises(UserError, match="no split 'test'; present: dev"):
         evaluate_retrieval(shards, "test", retrievers, [1], tmp_path)
-    with pytest.raises(UserError, match="--k: 0, expected a positive"):
+    with pytest.raises(UserError, match="--k: found 0, expected at least 1"):
         evaluate_retrieval(shards, "dev", retrievers, [3, 0], tmp_path)
-    with pytest.raises(UserError, match="--k: no value"):
+    with pytest.raises(UserError, match="--k: found nothing"):
         check_ks([])
     nothing = dataclasses.replace(split, questions=[])
     with pytest.raises(UserError, match="split 'dev' has no questions"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgscout_jax.evaluate.span_scores import SpanScore, mean_score, span_score
+from kgscout_jax.evaluate.span_scores import SpanScore, span_score
 
 SORRY = "I am sorry, I could not find an answer to your question."
 
@@ -25,8 +25,3 @@ def test_an_answer_is_measured_against_the_gold_one_it_fits_best(
     answer: str, gold: list[str], expected: SpanScore
 ):
     assert span_score(answer, gold) == expected
-
-
-def test_means_are_over_questions():
-    scores = [SpanScore(1, 1, 1, 0, 0), SpanScore(0, 0.5, 1, 1, 0)]
-    assert mean_score(scores) == SpanScore(0.5, 0.75, 1, 0.5, 0)

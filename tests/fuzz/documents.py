@@ -19,7 +19,6 @@ from kgscout_jax.ingest.chunks import chunk_ranges
 from kgscout_jax.ingest.documents import DocumentFile
 from kgscout_jax.ingest.run import ingest
 from kgscout_jax.ingest.settings import IngestSettings
-from kgscout_jax.ingest.web_snippets import read_snippets
 
 FACTS = "Ada Lovelace was born in London. Paris is the capital of France."
 MARKDOWN = f"# Title\n\n{FACTS}\n\n- *one*\n  - two [link](u)\n\n| a | b |\n|---|---|\n"
@@ -29,10 +28,6 @@ HTML = (
 )
 RST = (
     f"Title\n=====\n\n.. note:: no\n\n{FACTS}\n\n`Kenya <u>`_ **borders** x::\n\n  code"
-)
-SNIPPETS = (
-    '[{"question_ID": "q", "question": "who?", "web_query": "who", "web_snippets": '
-    '[{"title": "A", "snippet": "B is C."}, {"title": null, "snippet": "D"}]}]'
 )
 
 
@@ -123,11 +118,6 @@ def see_document(folder: Path) -> str:
     return digest(plain.text.encode(), chunks, plain.pages)
 
 
-def see_snippets(folder: Path) -> str:
-    """The questions of a file of web snippets."""
-    return digest(list(read_snippets(folder / "snippets.json")))
-
-
 class Ingested:
     """A graph of documents, with the folder of its work."""
 
@@ -170,8 +160,6 @@ def document_attacks(folder: Path) -> dict[str, Callable[[int, random.Random], C
         place.mkdir()
         (place / name).write_bytes(raw)
         add(f"document, {name}", place, see_document, [place / name], changed(name))
-    place = put(folder / "snippets", {"snippets.json": SNIPPETS})
-    add("web snippets", place, see_snippets, [place / "snippets.json"], _document)
     world = Ingested(folder)
     work = world.graph / "ingest"
     jsons = [work / f"{name}.json" for name in ("built", "names", "report")]

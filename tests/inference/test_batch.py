@@ -229,13 +229,22 @@ def test_added_questions_are_appended(run, tmp_path):
     assert len(results(tmp_path)) == 7
 
 
-def test_other_settings_are_refused(run, tmp_path):
+def test_other_settings_are_refused(run, world, tmp_path):
     assert run(QUESTIONS[:5])[0] == 0
     code, said = run(QUESTIONS[:5], k=6)
-    assert code == 2 and "out.jsonl:1: of another policy, graph or settings" in said
+    assert code == 2 and "out.jsonl:1: of --k 5, found 6; choose another" in said
     (tmp_path / "out.jsonl").rename(tmp_path / "out.jsonl.part")
     code, said = run(QUESTIONS[:5], k=6)
-    assert code == 2 and "out.jsonl.part:1: of another policy" in said
+    assert code == 2 and "out.jsonl.part:1: of --k 5, found 6; choose" in said
+    other = tmp_path / "other.tsv"
+    other.write_text(Path(world.file).read_text() + "a\tb\tc\n")
+    code, said = run(QUESTIONS[:5], kg=other)
+    assert code == 2 and "out.jsonl.part:1: of another graph than --kg" in said
+    code, said = run(QUESTIONS[:5], "--token-budget", 900)
+    assert code == 2 and "of no --token-budget, found 900; choose" in said
+    (tmp_path / ".out.jsonl.settings").unlink()  # as of earlier versions
+    code, said = run(QUESTIONS[:5], k=6)
+    assert code == 2 and "of another policy, graph or settings; choose" in said
     changed = [{**QUESTIONS[0], "question": "Another?"}, *QUESTIONS[1:6]]
     code, said = run(changed)
     assert code == 2 and "q.jsonl:1: id 'q0' is that of another question" in said

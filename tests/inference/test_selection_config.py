@@ -167,7 +167,7 @@ def test_the_command_writes_the_selection(world, scout, monkeypatch, tmp_path, c
         assert line["target"] == 0.5 and line["presence"] == found.selection["presence"]
     # another selection is another file
     assert run("--target", 0.6) == 2
-    assert "of another policy, graph or settings" in capsys.readouterr().err
+    assert "of --target 0.5, found 0.6" in capsys.readouterr().err
     assert run("--forms", "paths", "--token-budget", 800, "--overwrite") == 0
     for line in lines(tmp_path / "out.jsonl"):
         assert line["form"] == "paths" and line["tokens"] <= 800

@@ -66,7 +66,7 @@ def test_preparation_has_the_cuts_of_the_thesis():
         (TrainConfig, [*TRAIN, "--staleness", "1"], "--staleness: found 1, expected 0"),
         (PrepSettings, [*PREP, "--cut", "guided"], "--cut: found guided, expected ppr"),
         (PrepSettings, [*PREP, "--candidates", "9"], "--candidates: found 9"),
-        (TrainConfig, ["--preset", "other"], "invalid choice 'other'"),
+        (TrainConfig, ["--preset", "other"], "found 'other', expected thesis"),
     ],
 )
 def test_what_contradicts_a_preset_is_refused_by_name(settings, words, message):

@@ -35,6 +35,7 @@ from kgscout_jax.data.shards import Shards
 from kgscout_jax.errors import UserError
 from kgscout_jax.learn.checkpoints import RunFolder
 from kgscout_jax.learn.config import TrainConfig
+from kgscout_jax.learn.config_checks import check_budget
 from kgscout_jax.learn.train import initialised_config, train
 from kgscout_jax.learn.trained_policy import check_encoder, load_policy
 from kgscout_jax.policy.module import Policy
@@ -212,7 +213,7 @@ def test_a_torn_line_of_metrics_is_dropped(shards, finished, tmp_path):
     ("change", "flag"),
     [
         ({"learning_rate": 3e-3}, "--learning-rate 0.01, found 0.003"),
-        ({"tower_hidden": (8, 8)}, r"--tower-hidden \[8, 4\], found \[8, 8\]"),
+        ({"tower_hidden": (8, 8)}, r"--tower-hidden 8 4, found 8 8"),
         ({"epochs": 5}, "--epochs 4, found 5"),
     ],
 )
@@ -284,9 +285,22 @@ def test_init_starts_from_another_runs_parameters(
     assert RunFolder.existing(tmp_path).dev_score(0) == first["dev_score"]
 
 
+def test_more_triplets_than_candidates_are_refused(shards, tmp_path):
+    config = tiny(shards, tmp_path / "run", k=51)
+    check_budget(config, {Path("films"): 51, Path("books"): None})
+    with pytest.raises(UserError, match=r"--k: found 51, expected at most 50.* films"):
+        check_budget(config, {Path("films"): 50})
+    with pytest.raises(UserError, match="--k: found 9, expected at most 8, the cand"):
+        train(tiny(shards, tmp_path / "run", k=9, candidates=8))
+    assert not (tmp_path / "run").exists()
+
+
 def test_init_from_no_run_is_refused(shards, tmp_path):
     with pytest.raises(UserError, match="no such run"):
         train(tiny(shards, tmp_path / "run", init=tmp_path / "nowhere"))
+    (file := tmp_path / "films.tsv").touch()
+    with pytest.raises(UserError, match=r"films\.tsv: found a file, expected a run"):
+        train(tiny(shards, tmp_path / "run", init=file))
     assert not (tmp_path / "run").exists()
 
 

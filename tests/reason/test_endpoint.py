@@ -16,7 +16,7 @@ from unruly_server import serving
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.reason.completions import EndpointSettings, Request
-from kgscout_jax.reason.endpoint import Endpoint, _retry_after
+from kgscout_jax.reason.endpoint import Endpoint, _Batch, _retry_after
 from kgscout_jax.reason.readers.replies import read_reply
 
 
@@ -60,14 +60,14 @@ def test_completions_keep_order_and_counts(monkeypatch):
     }
     for one in found:
         assert (one.prompt_tokens, one.reply_tokens, one.estimated) == (10, 2, False)
-        assert one.seconds >= 0.05 and (one.attempts, one.cached) == (1, False)
+        assert one.seconds >= 0.05 and not one.cached
 
 
 @pytest.mark.parametrize("act", ["429_plain", "500", "cut", "hang_up"])
 def test_temporary_failures_are_sent_again(act):
     with serving([act, act]) as server:
         found = endpoint(server.url).ask(asking("q")[0])
-    assert (answer(found), found.attempts, found.error) == (("q",), 3, None)
+    assert (answer(found), len(server.bodies), found.error) == (("q",), 3, None)
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_temporary_failures_are_sent_again(act):
 def test_what_is_no_completion_is_asked_for_once_more(act):
     with serving([act]) as server:
         found = endpoint(server.url).ask(asking("q")[0])
-    assert (answer(found), found.attempts) == (("q",), 2)
+    assert (answer(found), len(server.bodies)) == (("q",), 2)
     with serving([act] * 4) as server:
         url = server.url.removesuffix("/v1")
         found, without = (
             endpoint(each).ask(asking("q")[0]) for each in (server.url, url)
         )
-    assert found.attempts == 2 and found.error.startswith("not a completion (")
+    assert len(server.bodies) == 4 and found.error.startswith("not a completion (")
     assert without.error == f"{found.error}; {url} may have to end in /v1"
 
 
@@ -90,7 +90,7 @@ def test_what_is_no_completion_is_asked_for_once_more(act):
 def test_lasting_failures_are_reported(act):
     with serving([act] * 3) as server:
         found = endpoint(server.url, retries=2).ask(asking("q")[0])
-    assert found.text is None and found.attempts == 3 and len(server.bodies) == 3
+    assert found.text is None and len(server.bodies) == 3
     assert {"500": "HTTP 500", "hang_up": "no conn"}[act] in found.error
 
 
@@ -99,14 +99,14 @@ def test_long_waits_are_logged_and_very_long_ones_fail(monkeypatch, caplog):
     with serving(["429", "429_tomorrow"]) as server:
         found = endpoint(server.url).ask(asking("q")[0])
     assert "slow down; asked again in 0 s" in caplog.text
-    assert found.attempts == 2 and found.error.startswith("HTTP 429: ")
+    assert len(server.bodies) == 2 and found.error.startswith("HTTP 429: ")
     assert found.error.endswith("asked to wait 86400 s, at most 120 s are waited")
 
 
 def test_retry_after_is_respected():
     with serving(["429"]) as server:
-        assert endpoint(server.url).ask(asking("q")[0]).attempts == 2
-    assert server.times[1] - server.times[0] >= 0.3
+        endpoint(server.url).ask(asking("q")[0])
+    assert len(server.times) == 2 and server.times[1] - server.times[0] >= 0.3
 
 
 def test_retry_after_is_seconds_or_a_date():
@@ -129,7 +129,7 @@ def test_bad_request_fails_alone_and_at_once():
 
     with serving(script) as server:
         found = endpoint(server.url).ask_all(asking("a", "bad", "b"))
-    assert [one.attempts for one in found] == [1, 1, 1]
+    assert len(server.bodies) == 3
     assert found[1].text is None and "HTTP 400" in found[1].error
     assert "\n" not in found[1].error and answer(found[2]) == ("b",)
 
@@ -209,9 +209,22 @@ def test_requests_after_the_server_is_gone_are_skipped(tmp_path):
 def test_without_a_server_every_request_has_an_error():
     with serving() as server:
         url = server.url
-    found = endpoint(url, retries=1).ask_all(asking("a", "b"))
+    started = time.monotonic()
+    found = endpoint(url, backoff=60.0).ask_all(asking("a", "b"))
+    assert time.monotonic() - started < 50  # at once: it was never there
     assert [one.text for one in found] == [None, None]
     assert all("no connection" in one.error for one in found)
+
+
+def test_a_server_that_was_there_is_asked_again(monkeypatch):
+    with serving() as server:
+        client = endpoint(server.url, retries=2)
+        assert answer(client.ask(asking("a")[0])) == ("a",)
+    pauses: list[int] = []
+    pause = _Batch.pause
+    monkeypatch.setattr(_Batch, "pause", lambda *args: pauses.append(1) or pause(*args))
+    assert "no connection" in client.ask(asking("b")[0]).error
+    assert len(pauses) == 2
 
 
 def test_no_http_library_is_needed_but_that_of_openai(monkeypatch):

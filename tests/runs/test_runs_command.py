@@ -360,7 +360,7 @@ def test_several_runs_are_one_table(runs, run, finished, tmp_path):
     [
         (lambda path: None, "no such run"),
         (lambda path: path.mkdir(), "no config.json, in it or in a folder of it"),
-        (lambda path: path.write_text(""), "no such run"),
+        (lambda path: path.write_text(""), "found a file, expected a run"),
     ],
 )
 def test_refused_folders(runs, tmp_path, make, says):

@@ -168,6 +168,13 @@ def test_a_form_of_answers_needs_a_policy_with_answers(scout, graph):
         create_app(scout, {"films": graph}, ServiceSettings(form="answers"))
 
 
+def test_the_log_says_that_a_statement_takes_long(client, caplog, monkeypatch):
+    monkeypatch.setattr("kgscout_jax.utils.progress.SLOW", 0.0)
+    with caplog.at_level("INFO", "kgscout"):
+        client.post("/verify", json={"statement": "Alien is a secret."})
+    assert "checking a statement" in caplog.text and "secret" not in caplog.text
+
+
 def test_statements_are_judged_by_the_graph(client):
     statement = "Alien was directed by Ridley Scott. Michael Mann directed Alien."
     reply = client.post("/verify", json={"statement": statement})
@@ -222,16 +229,20 @@ def test_metrics_count_every_reply(client):
 # --- refusals
 
 REFUSED: dict[str, tuple[Any, int, str]] = {
-    "empty": ({"question": ""}, 422, "question: empty"),
-    "blank": ({"question": " \t\n\u2003"}, 422, "question: empty"),
-    "no question": ({"k": 3}, 422, "question: Field required"),
-    "long": ({"question": "x" * 301}, 422, "question: 301 characters, expected at"),
-    "k too large": ({"question": "q", "k": 51}, 422, "k: 51, expected at most 50"),
-    "k zero": ({"question": "q", "k": 0}, 422, "k: Input should be greater than"),
-    "k text": ({"question": "q", "k": "3"}, 422, "k: Input should be a valid int"),
-    "k true": ({"question": "q", "k": True}, 422, "k: Input should be a valid int"),
+    "empty": ({"question": ""}, 422, "question: found nothing"),
+    "blank": ({"question": " \t\n\u2003"}, 422, "question: found nothing"),
+    "no question": ({"k": 3}, 422, "question: found nothing, exp"),
+    "long": ({"question": "x" * 301}, 422, "question: found 301 characters"),
+    "k too large": ({"question": "q", "k": 51}, 422, "k: found 51, expected at most"),
+    "k zero": ({"question": "q", "k": 0}, 422, "k: found 0, expected at least 1"),
+    "k text": ({"question": "q", "k": "3"}, 422, "k: found '3', expected an integer"),
+    "k true": ({"question": "q", "k": True}, 422, "k: found true, expected an integer"),
     "k nan": (b'{"question": "q", "k": NaN}', 422, "k: "),
-    "k huge": (b'{"question": "q", "k": 1' + b"0" * 5000 + b"}", 400, ""),
+    "k huge": (
+        b'{"question": "q", "k": 1' + b"0" * 5000 + b"}",
+        400,
+        "body: holds a number",
+    ),
     "half a pair": (b'{"question": "q\\ud800"}', 422, "question: not valid text"),
     "half a topic": (b'{"question": "q", "topics": ["\\udfff"]}', 422, "topics.0: "),
     "half a graph": (b'{"question": "q", "graph": "\\udfff"}', 422, "graph: "),
@@ -239,16 +250,16 @@ REFUSED: dict[str, tuple[Any, int, str]] = {
     "topic no text": ({"question": "q", "topics": [3]}, 422, "topics.0: "),
     "many topics": ({"question": "q", "topics": ["t"] * 65}, 422, "topics: "),
     "topic too long": ({"question": "q", "topics": ["t" * 1001]}, 422, "topics.0: "),
-    "other field": ({"question": "q", "path": "/etc"}, 422, "path: Extra inputs"),
+    "other field": ({"question": "q", "path": "/etc"}, 422, "path: found '/etc', exp"),
     "no such graph": ({"question": "q", "graph": "x"}, 404, "graph: 'x' is not"),
     "a path": ({"question": "q", "graph": "C:\\x"}, 404, "is not loaded"),
     "graph of NUL": ({"question": "q", "graph": "a\0b"}, 404, "is not loaded"),
     "graph too long": ({"question": "q", "graph": "🎬" * 1001}, 422, "graph: "),
     "no JSON": (b'{"question": ', 422, "body: not valid JSON at character 13"),
-    "not UTF-8": (b'{"question": "\xff"}', 400, ""),
-    "a list": (b"[1]", 422, "body: "),
-    "nothing": (b"", 422, "body: "),
-    "deep": (b"[" * 50_000, 400, ""),
+    "not UTF-8": (b'{"question": "\xff"}', 400, "body: not UTF-8 at byte 14"),
+    "a list": (b"[1]", 422, "body: found a list, expected an object"),
+    "nothing": (b"", 422, "body: found nothing, expected"),
+    "deep": (b"[" * 50_000, 400, "body: nested too deeply, expected a"),
 }
 
 
@@ -278,6 +289,13 @@ def test_other_paths_methods_and_kinds_are_refused(client):
             "/retrieve", content=b'{"question": "q"}', headers={"content-type": kind}
         )
         told = f"content-type: found {found}, expected application/json"
+        assert (reply.status_code, reply.json()) == (422, {"error": told})
+
+
+def test_only_answers_come_as_a_stream(client):
+    for path in ("/retrieve", "/picture"):
+        reply = client.post(path, json={"question": "q", "stream": False})
+        told = "stream: found false, expected no such field"
         assert (reply.status_code, reply.json()) == (422, {"error": told})
 
 

@@ -149,6 +149,24 @@ def test_an_incomplete_body_gets_504():
         assert post(port, question="next")[0] == 200
 
 
+@pytest.mark.parametrize(
+    "head", [b"Content-Length: 4194304", b"Transfer-Encoding: chunked"]
+)
+def test_a_large_body_is_read_before_its_413(head):
+    app = create_app(GatedScout(), {"g": SMALL})  # type: ignore[arg-type]
+    body = b" " * (4 << 20)
+    if b"chunked" in head:
+        body = b"400000\r\n" + body + b"\r\n0\r\n\r\n"
+    with served(app) as port, socket.create_connection(("127.0.0.1", port)) as caller:
+        caller.settimeout(60)
+        caller.sendall(b"POST /retrieve HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n")
+        for start in range(0, len(body), 1 << 16):
+            caller.sendall(body[start : start + (1 << 16)])
+            time.sleep(0.001)  # the reply would reset the connection meanwhile
+        reply = b"".join(iter(lambda: caller.recv(4096), b""))
+    assert reply.startswith(b"HTTP/1.1 413 ") and b'{"error":' in reply
+
+
 def test_an_endless_body_gets_413():
     app = create_app(GatedScout(), {"g": SMALL})  # type: ignore[arg-type]
     chunk = b"8000\r\n" + b" " * 0x8000 + b"\r\n"

@@ -64,6 +64,18 @@ def test_a_connection_without_a_whole_request_is_closed(data):
     in_time(work())
 
 
+def test_what_is_no_http_is_refused_in_one_line_of_json():
+    async def work():
+        async with serving(0.3, 99) as port:
+            reader, writer = await send(port, GET[:-2] + b"Content-Length: -5\r\n\r\n")
+            head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 400 ")
+            assert body == b'{"error":"request: not valid HTTP"}'
+            writer.close()
+
+    in_time(work())
+
+
 def test_bytes_that_trickle_in_do_not_hold_a_connection():
     async def work():
         async with serving(0.3, 99) as port:

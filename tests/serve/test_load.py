@@ -31,7 +31,7 @@ def test_after_loading_nothing_is_compiled_or_embedded_any_more(export, films):
     assert list(graphs) == ["films", "large"]
     compiled = jitted_logits._cache_size()
     for graph in graphs.values():
-        assert graph.has_embeddings
+        assert graph.embeddings.tables
         for size in (1, 2, 3, 4):
             found = scout.retrieve_many(["who directed Alien?"] * size, graph, 5)
             assert [len(each) for each in found] == [5] * size

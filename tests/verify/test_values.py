@@ -15,6 +15,8 @@ from kgscout_jax.verify.values import compare, find_values, parse_value
         "1990-09-17T00:00:00Z",
         "17/09/1990",
         "9.17.1990",
+        "1990/9/17",
+        "1990-09-17T12:00:00+02:00",
     ],
 )
 def test_a_date_is_one_value_in_every_spelling(text):
@@ -34,6 +36,36 @@ def test_numbers_are_found_and_versions_ranges_and_times_are_not():
     )
     found = [(text[a:b], value.number) for a, b, value in find_values(text)]
     assert found == [("37,524", 37524), ("$5 million", 5e6), ("3.5%", 3.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "unit"),
+    [
+        ("$5M", 5e6, "$"),
+        ("$5 million", 5e6, "$"),
+        ("5 bn", 5e9, ""),
+        ("5e6", 5e6, ""),
+        ("¥300", 300, "¥"),
+        ("−5", -5, ""),
+        ("1:30:00", 5400, "s"),
+        ("2h 30m", 9000, "s"),
+        ("1.512.000", 1512000, ""),
+    ],
+)
+def test_a_quantity_is_one_value_in_a_name_and_in_a_text(text, number, unit):
+    value = parse_value(text)
+    assert value is not None
+    assert (value.number, value.unit) == (number, unit)
+    assert [(text, value)] == [
+        (f"It is {text}, or so."[a:b], found)
+        for a, b, found in find_values(f"It is {text}, or so.")
+    ]
+
+
+def test_a_unit_may_be_a_long_word():
+    value = parse_value("7 championships")
+    assert value is not None
+    assert (value.number, value.unit) == (7, "championships")
 
 
 @pytest.mark.parametrize("name", ["2 Fast 2 Furious", "Boeing 737", "May", "", "1990s"])
@@ -59,6 +91,12 @@ def test_a_name_with_a_number_is_no_value(name):
         ("a life of ", "28", " hours", "28 hours", "same"),
         ("a life of ", "29", " hours", "28 hours", "differs"),
         ("a life of ", "28", " minutes", "28 hours", "open"),
+        ("revenue of ", "$5 million", "", "$5M", "same"),
+        ("revenue of ", "$6 million", "", "$5M", "differs"),
+        ("revenue of ", "5 billion", "", "5 bn", "same"),
+        ("founded in ", "1990", "", "1990/9/17", "same"),
+        ("a length of ", "2h 30m", "", "2:30:00", "same"),
+        ("a length of ", "1:30:00", "", "90 minutes", "open"),
         ("is number ", "9", "", "1990-09-17", "open"),
     ],
 )

@@ -130,6 +130,13 @@ def test_a_clause_is_a_claim_with_its_subject(verifier, text, verdicts):
     assert "".join(c.verdict[0] for c in verifier.verify(text)) == verdicts
 
 
+def test_the_command_says_what_takes_long(tmp_path, capsys, kgscout_cache, monkeypatch):
+    monkeypatch.setattr("kgscout_jax.utils.progress.SLOW", 0.0)
+    (file := tmp_path / "kg.tsv").write_text("France\tcapital\tParis\n")
+    assert main(["verify", "--kg", str(file), "Paris is the capital of France."]) == 0
+    assert "checking the statement ..." in capsys.readouterr().err
+
+
 def test_the_command_prints_json_and_its_exit_code_tells(
     tmp_path, capsys, kgscout_cache
 ):
@@ -190,6 +197,23 @@ def test_a_reversed_triplet_supports_nothing(kgscout_cache):
     true += ["Max is employed by Ida.", "Rolf is married to Ida."]
     true += ["Beta Ltd was acquired by Alpha Corp."]
     assert verdicts(*true) == ["supported"] * len(true)
+
+
+@pytest.mark.parametrize(
+    ("statement", "verdict"),
+    [
+        ("The revenue of Acme is $5 million.", "supported"),
+        ("The revenue of Acme is $6 million.", "contradicted"),
+        ("Acme was founded in 1990.", "supported"),
+        ("Acme was founded on 17 September 1990.", "supported"),
+        ("Acme was founded in 1991.", "contradicted"),
+    ],
+)
+def test_a_value_is_read_in_every_spelling(statement, verdict):
+    facts = [("Acme", "revenue", "$5M"), ("Acme", "founded", "1990/9/17")]
+    facts += [("Brio", "revenue", "$7M"), ("Brio", "founded", "1985/2/3")]
+    (claim,) = Verifier(KnowledgeGraph.from_triplets(facts)).verify(statement)
+    assert claim.verdict == verdict
 
 
 @pytest.mark.parametrize(

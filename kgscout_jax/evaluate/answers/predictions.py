@@ -17,6 +17,7 @@ from kgscout_jax.evaluate.answers.rules import RULES, Rules, normalize
 from kgscout_jax.evaluate.bootstrap import LEVEL, RESAMPLES, estimates
 from kgscout_jax.evaluate.settings import AnswerSettings
 from kgscout_jax.types import replace_surrogates
+from kgscout_jax.utils.checks import type_name
 from kgscout_jax.utils.io import read_json_lines, write_json, write_lines
 
 LABELS = {
@@ -127,11 +128,11 @@ def read_predictions(path: Path) -> list[Prediction]:
         id, question = record.get("id", number), record.get("question", "")
         if isinstance(id, bool) or not isinstance(id, str | int):
             raise UserError(
-                f"{where}: id: expected a string or a number, got {_type(id)}"
+                f"{where}: id: expected a string or a number, got {type_name(id)}"
             )
         if not isinstance(question, str):
             raise UserError(
-                f"{where}: question: expected a string, got {_type(question)}"
+                f"{where}: question: expected a string, got {type_name(question)}"
             )
         predictions.append(
             Prediction(
@@ -246,15 +247,11 @@ def _texts(record: dict[str, Any], name: str, where: str) -> str | list[str]:
     if not isinstance(value, str | list):
         raise UserError(
             f"{where}: {name}: expected a string or a list of strings, got "
-            f"{_type(value)}"
+            f"{type_name(value)}"
         )
     for i, item in enumerate(value):
         if not isinstance(item, str):
             raise UserError(
-                f"{where}: {name}[{i}]: expected a string, got {_type(item)}"
+                f"{where}: {name}[{i}]: expected a string, got {type_name(item)}"
             )
     return value
-
-
-def _type(value: Any) -> str:
-    return "null" if value is None else type(value).__name__

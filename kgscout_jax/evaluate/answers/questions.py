@@ -38,11 +38,11 @@ def limits_by_k(ks: Sequence[int], limit: Sequence[int]) -> dict[int, int | None
             per K.
     """
     if not ks:
-        raise UserError("--k: no value, expected at least one positive number")
+        raise UserError("--k: found nothing, expected at least one number")
     for flag, values in (("--k", ks), ("--limit", limit)):
         for value in values:
             if value < 1:
-                raise UserError(f"{flag}: {value}, expected a positive number")
+                raise UserError(f"{flag}: found {value}, expected at least 1")
     if len(limit) not in (0, 1, len(ks)):
         raise UserError(
             f"--limit: {len(limit)} numbers for {len(ks)} of --k, expected one for "

@@ -20,7 +20,7 @@ from kgscout_jax.pseudo.settings import check_threshold
 from kgscout_jax.reason.selection import PromptSettings
 from kgscout_jax.utils.checks import check_at_least
 from kgscout_jax.utils.engine_settings import ENGINE_FIELDS
-from kgscout_jax.utils.io import read_json, write_json
+from kgscout_jax.utils.io import json_value, read_json, write_json
 
 if TYPE_CHECKING:
     from kgscout_jax.evaluate.answers.graph_reader import GraphReader
@@ -125,13 +125,7 @@ def settings_json(settings: AnswerSettings) -> dict[str, Any]:
     """The settings of a batch as they stand in a result."""
     names = vars(settings).keys() - {"predictions", "intervals", "show_prompt"}
     names -= ENGINE_FIELDS
-    return {name: _plain(v) for name, v in vars(settings).items() if name in names}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+    return {name: json_value(v) for name, v in vars(settings).items() if name in names}
 
 
 def batch_config(

@@ -196,10 +196,10 @@ def _ranking_files(
 def check_ks(ks: Sequence[int]) -> list[int]:
     """The K, ascending, each once; UserError if there is none or one is below 1."""
     if not ks:
-        raise UserError("--k: no value, expected at least one positive number")
+        raise UserError("--k: found nothing, expected at least one number")
     for k in ks:
         if k < 1:
-            raise UserError(f"--k: {k}, expected a positive number of triplets")
+            raise UserError(f"--k: found {k}, expected at least 1")
     return sorted(set(ks))
 
 

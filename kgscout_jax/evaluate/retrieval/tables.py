@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 from kgscout_jax.evaluate.retrieval.metrics import DEFINITIONS, VARIANT
 from kgscout_jax.evaluate.retrieval.seeds import seeds_markdown
 from kgscout_jax.learn.shard_sets import source_names
+from kgscout_jax.utils.metric_names import MAIN_METRICS
 from kgscout_jax.utils.tables import console_grid, figure, markdown_table
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-MAIN_METRICS = ("answer_hit", "answer_recall", "path_hit", "path_triplet_recall")
-"""What the terminal shows: the rest is in table.md and metrics.json."""
 
 Figures = Mapping[str, Any]
 """K -> {"value", "low", "high", "n"}."""

@@ -20,9 +20,10 @@ from kgscout_jax.graph.link.index import (
 from kgscout_jax.graph.link.normalise import comparison_form
 from kgscout_jax.graph.link.numbers import has_digit, numbers_agree
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
-from kgscout_jax.graph.link.stop_words import ARTICLES, GRAMMAR, STOP_WORDS
+from kgscout_jax.graph.link.stop_words import GRAMMAR, STOP_WORDS
 from kgscout_jax.text.spelling import english_words
 from kgscout_jax.text.values import is_number, value_of
+from kgscout_jax.text.words import ARTICLES
 from kgscout_jax.types import entity_key
 
 MAX_SAME_KEY = 4

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
 from kgscout_jax.graph.link.stop_words import (
-    ARTICLES,
     GRAMMAR,
     PREPOSITIONS,
     STOP_WORDS,
 )
 from kgscout_jax.text.kinds import is_past, listed_words, noun_kind, singular_form
 from kgscout_jax.text.value_words import SUPERLATIVES, adjective, is_comparing
+from kgscout_jax.text.words import ARTICLES
 
 _QUANTIFIERS = frozenset("all any few many most several some these those".split())
 _PASTS = frozenset(

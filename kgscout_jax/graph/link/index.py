@@ -26,6 +26,7 @@ from jaxtyping import Float32, Int32, Int64, UInt8, UInt32, UInt64
 
 from kgscout_jax.errors import UserError
 from kgscout_jax.graph.string_table import Strings
+from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.io import read_array, read_json, write_array, write_json
 from kgscout_jax.utils.manifest import (
     WHOLE_BYTES,
@@ -125,11 +126,6 @@ def equal_ranges(
     )
 
 
-def utf8_safe(text: str) -> str:
-    """The text with lone surrogates, which UTF-8 cannot hold, replaced."""
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
 def fingerprint(names: Sequence[str]) -> str:
     """A short hash of the number of names and of up to 1,000 of them."""
     digest = hashlib.sha256(str(len(names)).encode())
@@ -162,7 +158,7 @@ class LinkIndex:
         arrays |= {"aliases_data": self.aliases.data}
         arrays |= {"aliases_offsets": self.aliases.offsets}
         if with_names:
-            names = Strings.of([utf8_safe(name) for name in self.names])
+            names = Strings.of([replace_surrogates(name) for name in self.names])
             arrays |= {"names_data": names.data, "names_offsets": names.offsets}
         for name, array in arrays.items():
             write_array(folder / f"{name}.npy", array)

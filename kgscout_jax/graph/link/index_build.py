@@ -17,7 +17,6 @@ from kgscout_jax.graph.link.index import (
     Tables,
     equal_ranges,
     rarity,
-    utf8_safe,
 )
 from kgscout_jax.graph.link.normalise import (
     camel_case_texts,
@@ -25,9 +24,10 @@ from kgscout_jax.graph.link.normalise import (
     tokenise,
     tokenise_camel_case,
 )
-from kgscout_jax.graph.link.stop_words import ARTICLES
 from kgscout_jax.graph.link.token_hashes import SubstringHashes
 from kgscout_jax.graph.string_table import Strings
+from kgscout_jax.text.words import ARTICLES
+from kgscout_jax.types import replace_surrogates
 from kgscout_jax.utils.progress import ProgressBar
 
 MAX_CHARACTERS = 400
@@ -63,7 +63,7 @@ def build_index(
     for alias, entity in aliases:
         if not 0 <= entity < n:
             raise UserError(f"alias {alias!r}: entity {entity} is none of {n} names")
-    packed = Strings.of([utf8_safe(alias) for alias, _ in aliases])
+    packed = Strings.of([replace_surrogates(alias) for alias, _ in aliases])
     targets = np.fromiter((entity for _, entity in aliases), np.int32, len(aliases))
 
     rows = _tokenise_names(names, packed)

@@ -31,7 +31,7 @@ from kgscout_jax.graph.link.question_tokens import (
     tokenise_question,
 )
 from kgscout_jax.graph.link.scoring import scores
-from kgscout_jax.graph.link.stop_words import ARTICLES
+from kgscout_jax.text.words import ARTICLES
 
 BRACKET_LIKENESS = 0.7
 """Smallest likeness of a bracketed mention and a name."""

@@ -24,8 +24,8 @@ from kgscout_jax.graph.link.mention_forms import (
     is_predicate,
 )
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
-from kgscout_jax.graph.link.stop_words import ARTICLES
 from kgscout_jax.text.value_words import is_comparing
+from kgscout_jax.text.words import ARTICLES
 
 SURE = 0.8
 """Probability from which on a whole name is no part of another one."""

@@ -15,11 +15,11 @@ from kgscout_jax.graph.link.candidates import Candidate
 from kgscout_jax.graph.link.index import LinkIndex, equal_ranges
 from kgscout_jax.graph.link.question_tokens import QuestionTokens
 from kgscout_jax.graph.link.stop_words import (
-    ARTICLES,
     GRAMMAR,
     PREPOSITIONS,
     STOP_WORDS,
 )
+from kgscout_jax.text.words import ARTICLES
 
 MODEL = {
     "bias": -12.5,

@@ -59,6 +59,5 @@ QUESTION_WORDS = frozenset(
 PREPOSITIONS = frozenset(
     "of in on at by from for with about to near into during between against".split()
 )
-ARTICLES = frozenset(("the", "a", "an"))
 STOP_WORDS = GRAMMAR | QUESTION_WORDS
 """Words that are not looked up on their own."""
