@@ -63,6 +63,7 @@ class Survey:
     mean_degree: float
     degree_quantiles: dict[int, int]
     """Percentage -> degree that so many entities do not exceed."""
+    largest_degree: int
     single: int
     """Entities of one triplet."""
     unused: int
@@ -110,6 +111,7 @@ def survey(graph: KnowledgeGraph) -> Survey:
         degree_quantiles={
             q: int(value) for q, value in zip(QUANTILES, quantiles, strict=False)
         },
+        largest_degree=int(degrees.max(initial=0)),
         single=int((degrees == 1).sum()),
         unused=int((degrees == 0).sum()),
         hubs=[

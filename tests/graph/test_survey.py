@@ -47,6 +47,7 @@ def test_counts_agree_with_networkx(rows):
     sizes = [len(part) for part in nx.connected_components(drawn.to_undirected())]
     assert found.components == len(sizes)
     assert found.largest_component == max(sizes)
+    assert found.largest_degree == max(degrees.values())
     assert found.single == sum(d == 1 for d in degrees.values())
     assert found.mean_degree == pytest.approx(np.mean(list(degrees.values())))
     hub = found.hubs[0]
