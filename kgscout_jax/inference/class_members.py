@@ -11,6 +11,7 @@ from kgscout_jax.inference.relation_sides import triplets_of
 from kgscout_jax.retrieve.node_classes import class_noun
 from kgscout_jax.text.asked_kind import noun_synonyms
 from kgscout_jax.text.relation_words import leads_to_class
+from kgscout_jax.text.subclasses import is_subclass_relation
 
 
 def of_class(
@@ -46,7 +47,7 @@ def class_members(
         noun: in singular.
         graph: the graph.
     """
-    for relation in class_relations(graph):
+    for relation in dict.fromkeys(class_relations(graph) + _subclass_relations(graph)):
         rows = triplets_of(graph, relation)
         for names in (frozenset((" ".join(noun),)), _names(noun)):
             named = leads_to_noun(graph, rows, names)
@@ -80,3 +81,9 @@ def leads_to_noun(
 def class_relations(graph: KnowledgeGraph) -> list[int]:
     """The relations whose tails say what their heads are."""
     return [i for i, name in enumerate(graph.relation_names) if leads_to_class(name)]
+
+
+def _subclass_relations(graph: KnowledgeGraph) -> list[int]:
+    """The relations to wider classes: in an ontology things are classes themselves."""
+    names = graph.relation_names
+    return [i for i, name in enumerate(names) if is_subclass_relation(name)]

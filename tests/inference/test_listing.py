@@ -52,6 +52,12 @@ def test_lists_worked_out_by_hand(question, expected):
     assert found(question) == expected
 
 
+def test_things_of_an_ontology_are_classes_themselves():
+    cheeses = [(name, "subClassOf", "Blue cheese") for name in ("Stilton", "Picos")]
+    triplets = [*cheeses, ("Blue cheese", "subClassOf", "Cheese")]
+    assert found("Which blue cheeses are there?", triplets) == {"Stilton", "Picos"}
+
+
 def test_where_nothing_has_a_class_a_flag_tells_what_is_meant():
     flags = [("flask", "deprecated", "False"), ("sniff", "deprecated", "True")]
     triplets = [*flags, ("flask", "maintainer", "Ann")]
