@@ -17,7 +17,7 @@ from jaxtyping import Bool
 
 from data_prep.write_shards import (
     discard,
-    stored_fingerprint,
+    stored_manifest,
     write_manifest,
     write_split,
     write_tables,
@@ -79,7 +79,9 @@ def write_perturbed(
     """Write the train and dev splits of ``shards`` with mistakes into ``out``."""
     how = {"method": method, "level": level, "seed": seed}
     identity = fingerprint({"shards": shards.manifest["fingerprint"], **how})
-    if (out / "manifest.json").exists() and stored_fingerprint(out) == identity:
+    if (out / "manifest.json").exists() and stored_manifest(out).get(
+        "fingerprint"
+    ) == identity:
         return
     discard(out)
     name = shards.encoder["name"]

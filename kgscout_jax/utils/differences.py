@@ -13,10 +13,17 @@ def flag_difference(name: str, before: object, now: object) -> str:
     '--max-triplets 12, found none'
     >>> flag_difference("limit", None, 5)
     'no --limit, found 5'
+    >>> flag_difference("seed", 0, 1)
+    '--seed 0, found 1'
     """
     flag = f"--{name.replace('_', '-')}"
-    start = f"no {flag}" if before in (None, False) else f"{flag} {shown(before)}"
-    return f"{start}, found {'none' if now in (None, False) else shown(now)}"
+    start = f"no {flag}" if _is_absent(before) else f"{flag} {shown(before)}"
+    return f"{start}, found {'none' if _is_absent(now) else shown(now)}"
+
+
+def _is_absent(value: object) -> bool:
+    """Whether a flag with this value is not given; 0 is."""
+    return value is None or value is False
 
 
 def first_difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -70,8 +70,8 @@ class Layout:
             nodes = self.nodes
             used |= {nodes.name, nodes.surname, nodes.labels}
             # The id of an employee may be a fact, that of a node only if it is a code.
-            of_row = nodes.facts and nodes.id is not None
-            of_row = of_row and plain(self.header[nodes.id]) not in NODE_IDS
+            own = "" if nodes.id is None else plain(self.header[nodes.id])
+            of_row = nodes.facts and own not in NODE_IDS
             if nodes.name is None or not (of_row or self.coded):
                 used.add(nodes.id)
         return [
