@@ -23,7 +23,7 @@ def flag_difference(name: str, before: object, now: object) -> str:
 
 def _is_absent(value: object) -> bool:
     """Whether a flag with this value is not given; 0 is."""
-    return value is None or value is False
+    return value is None or value is False or value in ([], ())
 
 
 def first_difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

@@ -303,7 +303,7 @@ def test_other_sizes_shards_and_encoders_are_refused(
 ):
     other = write_shards(tmp_path / "other", fingerprint="other")
     cases = [
-        (tiny(shards, finished, tower_hidden=(8, 8)), "--tower-hidden [8, 4], found"),
+        (tiny(shards, finished, tower_hidden=(8, 8)), "--tower-hidden 8 4, found"),
         (tiny(shards, finished, k=5), "was started with --k 4, found 5"),
         (tiny(other, finished), "was started on other shards (tiny), found"),
     ]
