@@ -41,7 +41,7 @@ _AUXILIARY = re.compile(
 )
 _OPENING = re.compile(
     rf"^\W*(?P<verb>{_MODAL}|is|are|was|were|do|does|did|has|have|had|can|ca|wo)"
-    r"(?P<no>n['’]t)? (?!(?:you|i|we|there|it|they|any\w*|some\w*)\b)",
+    r"(?P<no>n['’]t)? (?!(?:you|i|we|there|it|they|any\w*|some\w*)\b|\d)",
     re.I,
 )
 _PASSIVE = re.compile(r" be (?=\w)", re.I)
