@@ -34,13 +34,14 @@ _VERB = re.compile(
     r"^.+? (?P<verb>is|are|was|were|has|have|had|can|could|will)\b.+$", re.I
 )
 _MODAL = "could|might|may|would|will|shall|should|must"
+_BEGINNING = f"is|are|was|were|do|does|did|has|have|had|can|{_MODAL}"
 _AUXILIARY = re.compile(
-    rf"^\W*(?:(?:is|are|was|were|do|does|did|has|have|had|can|{_MODAL})(?:n['’]t)?"
+    rf"^\W*(?:(?:{_BEGINNING})(?:n['’]t)?"
     r"|(?:ca|wo)n['’]t)\b",
     re.I,
 )
 _OPENING = re.compile(
-    rf"^\W*(?P<verb>{_MODAL}|is|are|was|were|do|does|did|has|have|had|can|ca|wo)"
+    rf"^\W*(?P<verb>{_BEGINNING}|ca|wo)"
     r"(?P<no>n['’]t)? (?!(?:you|i|we|there|it|they|any\w*|some\w*)\b|\d)",
     re.I,
 )

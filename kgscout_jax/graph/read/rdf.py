@@ -153,10 +153,7 @@ def _statements(
                 continue
             if not schema.take(*terms, triplet):
                 yield triplet
-    for triplet in inner.rest():
-        schema.has_facts = True
-        yield triplet
-    yield from schema.kinds()
+    yield from schema.rest(inner.rest())
     if empty:
         raise UserError(f"{path}: holds no triplets")
 

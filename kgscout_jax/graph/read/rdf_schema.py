@@ -10,6 +10,8 @@ a ``skos:Concept`` or a ``owl:NamedIndividual`` says nothing of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from kgscout_jax.types import Triplet
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -39,7 +41,7 @@ class Schema:
         self._properties = set[str]()
         self._kinds: list[Triplet] = []
         """Types of entities, as long as the file has no facts."""
-        self.has_facts = False
+        self._has_facts = False
 
     def take(self, subject: str, predicate: str, object: str, triplet: Triplet) -> bool:
         """Whether a statement is about the schema, or about a property seen before.
@@ -53,7 +55,7 @@ class Schema:
         if predicate == _TYPE and object.startswith(_VOCABULARIES):
             if object.endswith("Property"):
                 self._properties.add(subject)
-            elif not self.has_facts and not object.startswith(_WIKIBASE):
+            elif not self._has_facts and not object.startswith(_WIKIBASE):
                 self._kinds.append(triplet)
         elif predicate in _OF_PROPERTIES:
             self._properties.add(subject)
@@ -62,15 +64,18 @@ class Schema:
             or predicate in _OF_FILES
             or predicate.startswith(_WIKIBASE)
         ):
-            self.has_facts = True
+            self._has_facts = True
             self._kinds.clear()
             return False
         self._notes[_NOTE] = self._notes.get(_NOTE, 0) + 1
         return True
 
-    def kinds(self) -> list[Triplet]:
-        """The types of entities of a file that has no facts: a list of concepts."""
-        if self.has_facts or not self._kinds:
-            return []
-        self._notes[_NOTE] -= len(self._kinds)
-        return self._kinds
+    def rest(self, facts: Iterable[Triplet]) -> Iterator[Triplet]:
+        """The last facts of a file; of one without any, a list of concepts, the types
+        of its entities."""
+        for triplet in facts:
+            self._has_facts = True
+            yield triplet
+        if not self._has_facts and self._kinds:
+            self._notes[_NOTE] -= len(self._kinds)
+            yield from self._kinds
