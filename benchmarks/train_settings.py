@@ -66,7 +66,7 @@ class TrainBenchmark:
         """A ``TrainConfig`` of these sizes; it has no files."""
         from kgscout_jax.learn.config import TrainConfig
 
-        none = Path(os.devnull)
+        none = Path(os.devnull)  # nothing can be below it
         given: dict[str, Any] = {"batch_size": self.batch_size, "k": self.k}
         given["k_low"] = min(2, self.k)
-        return TrainConfig(shards=none, run=none, **(given | changes))
+        return TrainConfig(shards=none, run=none / "run", **(given | changes))

@@ -17,6 +17,7 @@ from kgscout_jax.inference.batch import (
     read_ids,
     read_rows,
 )
+from kgscout_jax.inference.batch_lines import inputs_fingerprint
 from kgscout_jax.inference.scout import Scout
 from kgscout_jax.types import replace_surrogates
 
@@ -76,11 +77,12 @@ def test_any_file_of_questions_is_read_or_refused_in_a_line(tmp_path, content):
 @FUZZ
 @given(st.lists(LINE, max_size=3).map(raw), TEXT)
 def test_any_file_of_results_is_read_or_refused(tmp_path, content, question):
-    file = tmp_path / "out.jsonl"
-    ours = json.dumps({"id": "\ud800", "question": question, "settings": "mark"})
+    file, inputs = tmp_path / "out.jsonl", {"k": 2}
+    mark = inputs_fingerprint(inputs)
+    ours = json.dumps({"id": "\ud800", "question": question, "settings": mark})
     file.write_bytes(ours.encode() + b"\n" + content)
     try:
-        completed = completed_questions(file, "mark")
+        completed = completed_questions(file, file, inputs)
     except UserError as error:
         one_line(error)
     else:
