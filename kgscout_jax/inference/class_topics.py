@@ -15,7 +15,7 @@ import numpy as np
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link import Link
-from kgscout_jax.graph.link.classes import is_class, tails_of
+from kgscout_jax.graph.link.classes import is_class, is_class_of_rows, tails_of
 from kgscout_jax.inference.answer_kinds import asks_yes_no
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.asked_kind import SORT_OF, asked_kind
@@ -164,9 +164,17 @@ def without_own_classes(
             and is_class(graph, link.entity)
         )
 
+    def is_of_rows(link: Link) -> bool:
+        """That "is there a road from Arden to Bray" asks for no list of roads."""
+        return (
+            question[link.start : link.stop].islower()
+            and any(not is_class(graph, other.entity) for other in links)
+            and is_class_of_rows(graph, link.entity)
+        )
+
     if len(links) < 2:
         return [*links]
-    rules = (is_own, is_part, is_held, is_sorted, is_verb, is_possessed)
+    rules = (is_own, is_part, is_held, is_sorted, is_verb, is_possessed, is_of_rows)
     return [
         link for link in links if not any(is_left_out(link) for is_left_out in rules)
     ]

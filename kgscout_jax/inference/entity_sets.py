@@ -10,6 +10,7 @@ from kgscout_jax.inference.aggregate import aggregate_of
 from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.complement import complement_of
 from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.joined_rows import joined_row_values
 from kgscout_jax.inference.listing import listing_of
 from kgscout_jax.inference.row_answers import row_answers
 from kgscout_jax.inference.tally import tally_of
@@ -42,6 +43,7 @@ def entity_set(
         or complement_of(text, graph, start)
         or listing_of(text, graph)
         or row_answers(text, graph, start)
+        or joined_row_values(text, graph, start)
     )
     return found or _beside_topic(text, graph, start)
 

@@ -22,6 +22,7 @@ from kgscout_jax.inference.aggregate import aggregate_number, column_of
 from kgscout_jax.inference.class_members import class_relations
 from kgscout_jax.inference.compared_values import test_of
 from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.row_ends import may_mean_end
 from kgscout_jax.inference.topic_neighbours import (
     Topic,
     joined_to,
@@ -60,6 +61,8 @@ class Rows:
     """The rows that have all that a question names."""
 
     graph: KnowledgeGraph
+    text: str
+    """The question."""
     rows: Int[np.ndarray, "w"]
     rest: str
     """The question without those names."""
@@ -67,11 +70,41 @@ class Rows:
     relations: frozenset[int] = frozenset()
     """Those by which the rows have it."""
 
+    @staticmethod
+    def of(text: str, graph: KnowledgeGraph) -> Rows:
+        """All rows of a graph, for a question."""
+        rows = np.unique(graph.triplets[:, 0])
+        rows = rows[graph.unnamed_mask[rows]]
+        return Rows(graph=graph, text=text, rows=rows, rest=text, names=())
+
+    def joined(self, topic: Topic, nodes: Int[np.ndarray, "n"]) -> Rows:
+        """Those of the rows among nodes, which a topic joins."""
+        return replace(
+            self,
+            rows=np.intersect1d(self.rows, nodes),
+            rest=without_topic(self.rest, topic, ()),
+            names=(*self.names, topic.name),
+        )
+
     @cached_property
     def triplets(self) -> Int[np.ndarray, "m 3"]:
         """What the rows hold."""
         _, ids = self.graph.by_head.rows(self.rows)
         return np.asarray(self.graph.triplets[ids])
+
+    def of_class(self, nouns: frozenset[str]) -> Rows:
+        """The rows of the classes that a question names; all without any."""
+        groups = [each for each in self.by_class() if each.class_nouns & nouns]
+        rows = [each.rows for each in groups]
+        return replace(self, rows=np.unique(np.concatenate(rows))) if rows else self
+
+    def by_class(self) -> list[Rows]:
+        """The rows of each class, and those without one."""
+        of_class = np.isin(self.triplets[:, 1], class_relations(self.graph))
+        heads, _, classes = self.triplets[of_class].T
+        groups = [heads[classes == each] for each in np.unique(classes)]
+        groups.append(np.setdiff1d(self.rows, heads))
+        return [replace(self, rows=np.unique(rows)) for rows in groups if len(rows)]
 
     @cached_property
     def columns(self) -> list[int]:
@@ -84,11 +117,15 @@ class Rows:
         """What the rows are called: by their table, and by their classes."""
         ids = texts_of(self.graph.entities, self.rows[:1])
         tables = [table for each in ids if (table := table_of_row(each))]
+        return self.class_nouns.union(base_noun(name.casefold()) for name in tables)
+
+    @cached_property
+    def class_nouns(self) -> frozenset[str]:
+        """What the classes of the rows are called."""
         rows = self.triplets
         of_class = rows[np.isin(rows[:, 1], class_relations(self.graph)), 2]
         classes = texts_of(self.graph.entities, np.unique(of_class)[:10])
-        names = (*tables, *classes)
-        return frozenset(base_noun(name.casefold()) for name in names)
+        return frozenset(base_noun(name.casefold()) for name in classes)
 
     def leads_to_all(self, test: Callable[[str], bool], relation: int) -> bool:
         """Whether all that a relation leads to passes a test of names."""
@@ -146,9 +183,7 @@ def row_answers(
 
 def _rows_of(text: str, graph: KnowledgeGraph, start: SearchStart) -> Rows | None:
     """The rows with all that a question names; None where other nodes have it."""
-    unnamed = graph.unnamed_mask
-    rows = np.unique(graph.triplets[:, 0])
-    found = Rows(graph=graph, rows=rows[unnamed[rows]], rest=text, names=())
+    found = Rows.of(text, graph)
     for link in start.links:
         topic = Topic.of_link(text, link)
         if found.is_noun(topic.name) or _calls_column(topic, found):
@@ -178,15 +213,18 @@ def _joined(topic: Topic, found: Rows) -> Rows | None:
     others, steps = joined_to(topic.entity, graph)
     inside = np.isin(others, found.rows) & (steps % 2 == 0)
     others, steps = others[inside], steps[inside] // 2
+    names = graph.relation_names
     relations = np.unique(steps).tolist()
+    relations = [i for i in relations if may_mean_end(found.text, topic.name, names[i])]
+    others, steps = others[np.isin(steps, relations)], steps[np.isin(steps, relations)]
     noun = relation_before(found.rest, topic, graph)
     if len(relations) > 1 and quantity_of(topic.name) is not None:
-        names = {i: relation_words(graph.relation_names[i]) for i in relations}
+        words = {i: relation_words(names[i]) for i in relations}
         relations = [
             i
             for i in relations
-            if singular(names[i]) == noun
-            or (not noun and is_year(topic.name) and "year" in names[i])
+            if singular(words[i]) == noun
+            or (not noun and is_year(topic.name) and "year" in words[i])
         ]
         others = others[np.isin(steps, relations)]
     if not len(others):
@@ -287,8 +325,8 @@ def _number_of(text: str, found: Rows) -> EntitySet | None:
     nouns = kind.nouns if kind else frozenset[str]()
     if not found.relations or not nouns & found.nouns or found.unexplained([], nouns):
         return None
-    side = min(found.relations), HEAD
-    return EntitySet.of(found.rows, side, MATCH_PROBABILITY, counted=True)
+    side, rows = (min(found.relations), HEAD), found.of_class(nouns).rows
+    return EntitySet.of(rows, side, MATCH_PROBABILITY, counted=True)
 
 
 def _aggregate(text: str, found: Rows) -> EntitySet | None:

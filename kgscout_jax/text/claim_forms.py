@@ -14,8 +14,12 @@ from kgscout_jax.text.spelling import Correction
 from kgscout_jax.text.value_words import is_comparing
 from kgscout_jax.text.words import FUNCTION_WORDS
 
-ASKS = re.compile(r"^\W*(?:who|whom|whose|what|which|where|when|why|how)\b", re.I)
-"""A question word at the beginning."""
+ASKS = re.compile(
+    r"^\W*(?:(?:since|until|till|from|in|on|at|to|for|by|with|of) )?"
+    r"(?:who|whom|whose|what|which|where|when|why|how)\b",
+    re.I,
+)
+"""A question word at the beginning, or behind a preposition there."""
 _TRUE = (
     r"(?:am i|are we) (?:right|correct) (?:that|in (?:thinking|assuming) that|to think"
     r" that)|is it (?:true|right|correct|so|a fact) that|(?:can|could) it be that"

@@ -32,12 +32,13 @@ _FORMS = tuple(
         rf"|carry|list|know|keep|see){_WHERE}",
         rf"(?:what|who) are (?:all )?the (?:different )?{_NOUN}",
         rf"(?:list|show|name|give|find)(?: me)?(?: all)?(?: of)?(?: the)? {_NOUN}",
-        rf"how many (?:different |distinct )?{_NOUN} (?:are(?: there)?|do (?:we|i) "
-        rf"have)(?: in (?:total|all))?{_WHERE}",
+        rf"how many (?:different |distinct )?{_NOUN} (?:(?:are|were)(?: there)?|do "
+        rf"(?:we|i) have)(?: in (?:total|all))?{_WHERE}",
         rf"how many {_NOUN} (?:does|do) (?:the|our|this) {OWNER} (?:have|own|keep|hold"
         r"|offer|sell)",
-        rf"how many {_NOUN} (?:are|have been) (?:registered|enrolled|listed|recorded"
-        rf"|kept|held)(?: (?:with|at|in|by) (?:us|(?:the|our|this) {OWNER}))?{_WHERE}",
+        rf"how many {_NOUN} (?:are|were|have been) (?:registered|enrolled|listed"
+        rf"|recorded|kept|held|made)(?: (?:with|at|in|by) (?:us|(?:the|our|this) "
+        rf"{OWNER}))?{_WHERE}",
     )
 )
 _NO_NOUN = frozenset("of in at by with one many it this that there".split())

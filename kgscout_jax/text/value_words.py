@@ -21,7 +21,7 @@ _HAPPENED = (
     "place made produced written composed painted built drawn recorded filmed"
 )
 _BIRTH = "birth born age"
-_SIZE = "size area population employees capacity tonnage diameter radius"
+_SIZE = "size area population employees capacity tonnage diameter radius amount value"
 _HEIGHT = "height elevation altitude"
 _PRICE = "price cost total amount fee fare charge"
 _RATING = "rating score stars grade"
@@ -76,7 +76,8 @@ def relation_keys(relation: str) -> frozenset[str]:
     >>> sorted(relation_keys("film.film.release_date")), relation_keys("area_km2")
     (['dat', 'relea'], frozenset({'area'}))
     """
-    words = {*said_words(relation)} - PREPOSITIONS - FUNCTION_WORDS
+    said = said_words(relation)
+    words = {"start"} if said == ["since"] else {*said} - PREPOSITIONS - FUNCTION_WORDS
     return frozenset(map(word_key, words - _UNITS or words))
 
 
@@ -214,7 +215,7 @@ HEADCOUNT = frozenset(
 """Keys of words for numbers of people."""
 _LENGTH = "length distance height elevation altitude depth width"
 _DURATION = "time duration length runtime"
-_MONEY = "price cost salary wage fee budget revenue"
+_MONEY = "price cost salary wage fee budget revenue amount value"
 _MEASURES = {
     "second": _DURATION, "minute": _DURATION, "hour": _DURATION, "day": _DURATION,
     "week": _DURATION, "month": _DURATION, "year": f"{_DURATION} age",

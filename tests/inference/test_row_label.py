@@ -12,6 +12,10 @@ ROWS = [
     ("_:visits:2", "patient", "Ann"), ("_:visits:2", "case_no", "C1"),
     ("_:visits:3", "visit_id", "8"), ("_:visits:3", "case_no", "C1"),
     ("_:visits:4", "patient", "Bo"), ("_:b0", "visit_id", "9"),
+    ("_:edges:2", "type", "road"), ("_:edges:2", "currency", "EUR"),
+    ("_:edges:2", "from", "Arden"), ("_:edges:2", "to", "Bray"),
+    ("_:edges:2", "opened", "1987-05-01"), ("Arden", "road", "Bray"),
+    ("Bray", "county", "Wicklow"),
 ]  # fmt: skip
 
 
@@ -23,9 +27,11 @@ ROWS = [
         ("_:visits:4", "_:visits:4"),
         ("_:b0", "_:b0"),  # a blank node of RDF is no row
         ("Ann", "Ann"),
+        # What has facts of its own, and the day.
+        ("_:edges:2", "Arden – Bray, 1987-05-01"),
     ],
 )
-def test_a_row_is_called_by_the_number_that_no_other_has(entity, expected):
+def test_a_row_is_called_by_its_own_number_or_by_what_it_joins(entity, expected):
     graph = KnowledgeGraph.from_triplets(ROWS)
     found = graph.find(entity)
     assert found is not None and row_label(graph, found) == expected

@@ -23,6 +23,19 @@ def is_class(graph: KnowledgeGraph, entity: int) -> bool:
     return any(is_class_relation(graph.relation_names[each]) for each in relations)
 
 
+def is_class_of_rows(graph: KnowledgeGraph, entity: int) -> bool:
+    """Whether all that is said of ``entity`` is that rows without a name are of it."""
+    _, own = graph.by_head.rows(np.array([entity]))
+    _, ids = graph.by_tail.rows(np.array([entity]))
+    triplets = graph.triplets[ids[:MAX_TRIPLETS]]
+    return (
+        not len(own)
+        and len(ids) > 0
+        and bool(graph.unnamed_mask[triplets[:, 0]].all())
+        and is_class(graph, entity)
+    )
+
+
 def tails_of(graph: KnowledgeGraph, entity: int) -> Int[np.ndarray, "t"]:
     """What triplets lead to from an entity."""
     _, ids = graph.by_head.rows(np.array([entity]))

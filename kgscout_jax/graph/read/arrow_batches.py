@@ -108,9 +108,9 @@ def _table(path: Path, files: TripletFiles) -> Iterator[Columns]:
         plain = files.is_plain_table(path)
     except UserError:
         raise _NeedsExactReader from None
-    if not plain or layout.constant or (files.options.properties and layout.extra):
+    if not plain or layout.constant or files.edge_properties(path):
         raise _NeedsExactReader
-    if layout.named or layout.dated:
+    if layout.named:
         raise _NeedsExactReader
     names = [str(i) for i in range(layout.width)]
     used = [str(i) for i in (layout.head, layout.relation, layout.tail)]
@@ -192,7 +192,7 @@ def _parquet(path: Path, files: TripletFiles) -> Iterator[Columns]:
     layout = files.layout(path)
     if not files.is_plain_table(path) or layout.constant:
         raise _NeedsExactReader
-    if files.options.properties and layout.extra:
+    if files.edge_properties(path):
         raise _NeedsExactReader
     file = open_parquet(path)
     all_names = file.schema_arrow.names

@@ -128,7 +128,7 @@ def table_triplets(
     path: Path,
     layout: Layout,
     *,
-    properties: bool = False,
+    properties: Sequence[int] = (),
     missing: Collection[str] = (),
     labels: LabelSink | None = None,
 ) -> Iterator[Triplet]:
@@ -140,7 +140,7 @@ def table_triplets(
     Args:
         path: the file.
         layout: its columns.
-        properties: whether further columns become triplets, see ``edge_row``.
+        properties: further columns that become triplets, see ``edge_row``.
         missing: values that stand for none; rows with one at an end are left out, and
             the log has their number.
         labels: receives the names of ids that stand in columns of their own; None: they
@@ -148,7 +148,6 @@ def table_triplets(
     """
     h, r, t, width = layout.head, layout.relation, layout.tail, layout.width
     constant = layout.constant
-    extra = layout.extra if properties or layout.dated else ()
     skip, empty = layout.skip_first, True
     ends = named_ends(layout.header, h, t)
     left_out: Counter[str] = Counter()
@@ -173,10 +172,10 @@ def table_triplets(
             left_out[head if head in missing else tail.strip() or "empty"] += 1
             continue
         yield head, relation, tail
-        if extra:
+        if properties:
             values = [
                 (property_name(layout.header[i]), cells[i])
-                for i in extra
+                for i in properties
                 if cells[i] not in missing
             ]
             said = ("", relation) if layout.dated else ends

@@ -26,7 +26,7 @@ _OF_EDGES = _ALWAYS.union(
     _OF_TEXTS,
     "combined_degree truncate shared_name shared_interaction".split(),
     "weight value thickness id uuid key source sources provenance confidence".split(),
-    "pmid pmids license url created_at updated_at timestamp".split(),
+    "probability pmid pmids license url created_at updated_at timestamp".split(),
     "knowledge_source primary_knowledge_source original_knowledge_source".split(),
     "aggregator_knowledge_source supporting_data_source provided_by".split(),
     "knowledge_level agent_type".split(),

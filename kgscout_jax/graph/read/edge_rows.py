@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from kgscout_jax.graph.read.header import ENDS, INITIALS, plain
+from kgscout_jax.graph.read.edge_kinds import edge_kind
+from kgscout_jax.graph.read.header import ENDS, INITIALS, TYPE, plain
 from kgscout_jax.graph.read.layout import property_name
 from kgscout_jax.graph.row_id import row_id
 from kgscout_jax.types import Triplet
@@ -28,6 +29,8 @@ def edge_row(
 ) -> Iterator[Triplet]:
     """The triplets of an edge's properties; none where all are blank.
 
+    The row is of the kind that its relation says, see ``edge_kind``.
+
     Args:
         path: the file.
         number: of the edge in the file.
@@ -40,12 +43,22 @@ def edge_row(
     ... # doctest: +NORMALIZE_WHITESPACE
     [('_:kg:2', 'person', 'Ann'), ('_:kg:2', 'target', 'Acme'),
      ('_:kg:2', 'since', '2019')]
+    >>> road = "Arden", "ROAD", "Bray"
+    >>> next(edge_row(Path("kg.csv"), 2, ("", ""), road, [("length_km", "42")]))
+    ('_:kg:2', 'type', 'road')
     """
     facts = [pair for pair in properties if pair[0].strip() and pair[1].strip()]
     if facts:
         row = row_id(path, number)
-        yield row, ends[0] or SOURCE, triplet[0]
-        yield row, ends[1] or TARGET, triplet[2]
+        kind = edge_kind(triplet[1])
+        if kind is not None:
+            yield row, TYPE, kind.noun
+        # Two companies are told apart by what they are to a transfer.
+        head, tail = ends if ends[0] != ends[1] else ("", "")
+        if kind is not None:
+            head, tail = head or kind.head, tail or kind.tail
+        yield row, head or ends[0] or SOURCE, triplet[0]
+        yield row, tail or ends[1] or TARGET, triplet[2]
         yield from ((row, name, value) for name, value in facts)
 
 

@@ -19,6 +19,7 @@ from kgscout_jax.graph.read.header import (
     EDGE_DESCRIPTIONS,
     NAMES,
     RELATIONS,
+    TYPE,
     in_roles,
     plain,
 )
@@ -28,8 +29,6 @@ from kgscout_jax.types import Triplet, display_name, entity_key
 Attributes = list[tuple[str, str]]
 """Names and values of properties; a name may occur repeatedly."""
 
-TYPE = "type"
-"""The relation of a node to its labels (Neo4j: Person, Movie)."""
 KINDS = (TYPE, "kind", "class", "category", "labels", "entity_type", "node_type")
 """Attributes of a node that say what it is, where it has no labels."""
 _PROPERTY = re.compile(r"P\d+")

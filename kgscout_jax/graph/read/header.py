@@ -93,6 +93,8 @@ RELATIONS = (
 SURE_RELATIONS = frozenset(("relation", "relationship", "predicate"))
 """Names of a column between two others that are as telling as those of its ends."""
 
+TYPE = "type"
+"""The relation of a node to its labels (Neo4j: Person, Movie)."""
 NAMES = ("name", "label", "title")
 """Properties that name a node, the first match counts."""
 

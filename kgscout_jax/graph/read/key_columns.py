@@ -141,14 +141,28 @@ def _key_column(
     codes = [i for i in ids if _ID.sub("", plain_names[i]) in own]
     codes = [i for i in codes if not is_numeric(columns[i])]
     for i in (*texts, *codes, *ids):
-        if header[i] and _is_distinct(columns[i]) and not is_index(header[i]):
+        named = header[i] and _is_distinct(columns[i]) and not is_index(header[i])
+        if named and not _is_end(i, columns):
             return _named_by(i, ids)
     # Where words stand above numbers, the first row is surely a header.
     if not any(map(is_numeric, columns)):
         return None
     keys = [i for i, name in enumerate(header) if name and is_key(columns[i])]
+    keys = [i for i in keys if not _is_end(i, columns)]
     keys.sort(key=lambda i: len({*columns[i]}) < len(columns[i]))
     return _named_by(keys[0], ids) if keys and len(header) > 4 else None
+
+
+def _is_end(place: int, columns: Sequence[Sequence[str]]) -> bool:
+    """Whether a column holds one end of what rows are, as the senders of transfers do.
+
+    Some of its cells repeat, and several stand in another column of texts too.
+    """
+    cells = {*columns[place]}
+    others = (column for i, column in enumerate(columns) if i != place)
+    return len(cells) < len(columns[place]) and any(
+        len(cells & {*column}) > 1 and not is_numeric(column) for column in others
+    )
 
 
 def is_property(

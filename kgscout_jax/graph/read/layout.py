@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgscout_jax.graph.read.dialect import Dialect, separation
+from kgscout_jax.graph.read.drawing import is_of_edge_alone
 from kgscout_jax.graph.read.header import EDGE_DESCRIPTIONS, plain
 from kgscout_jax.graph.read.node_columns import NODE_IDS, NodeColumns
-from kgscout_jax.graph.read.options import excerpt
+from kgscout_jax.graph.read.options import ReadOptions, excerpt
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class Layout:
     @property
     def extra(self) -> list[int]:
         """The other columns with a name."""
-        used: set[int | None] = {self.head, self.tail} if self.edges else set()
+        used: set[int | None] = {*self.named}
+        used |= {self.head, self.tail} if self.edges else set()
         if self.edges and not self.constant:
             used.add(self.relation)
         if self.nodes is not None:
@@ -79,6 +81,39 @@ class Layout:
             for i, name in enumerate(self.header)
             if i not in used and property_name(name) and ":IGNORE" not in name.upper()
         ]
+
+    def edge_properties(self, options: ReadOptions) -> list[int]:
+        """The columns of triplets that are facts about both ends, see ``edge_row``.
+
+        Columns that are chosen leave out others, and a doubtful layout has none.
+        """
+        if options.properties or self.dated:
+            return self.extra
+        if options.columns or self.doubt is not None:
+            return []
+        rows = [row for row in self.sample[self.skip_first :] if len(row) == self.width]
+        names = {i: property_name(self.header[i]) for i in self.extra}
+        # Gephi says of each edge that it is directed.
+        return [
+            i
+            for i, name in names.items()
+            if not all(is_of_edge_alone(name, value) for value in _values(rows, i))
+        ]
+
+    def remark_properties(self, path: Path, options: ReadOptions) -> str | None:
+        """What to tell about further columns of triplets; None for nothing."""
+        read = {*self.edge_properties(options)}
+        named = {i: property_name(self.header[i]) for i in self.extra}
+        kept = ", ".join(name for i, name in named.items() if i in read)
+        rest = ", ".join(name for i, name in named.items() if i not in read)
+        if options.columns or self.dated or not named:
+            return None
+        said = [
+            f"{kept}: read as facts about both ends (--columns HEAD,RELATION,TAIL "
+            "leaves them out)" * bool(kept),
+            f"{rest}: left out (--properties reads them)" * bool(rest),
+        ]
+        return f"{path}: further columns: " + "; ".join(filter(None, said))
 
     @property
     def is_described(self) -> bool:
@@ -115,6 +150,11 @@ class Layout:
             "--columns HEAD,RELATION,TAIL changes that, with names of the header or "
             "numbers"
         )
+
+
+def _values(rows: Sequence[Sequence[str]], column: int) -> list[str]:
+    """The first cells of a column; a blank one where no row is known."""
+    return [row[column] for row in rows] or [""]
 
 
 def property_name(cell: str) -> str:

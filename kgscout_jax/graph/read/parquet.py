@@ -118,18 +118,18 @@ def is_string(type_: Any) -> bool:
 
 
 def read_parquet(
-    path: Path, layout: Layout, *, properties: bool = False
+    path: Path, layout: Layout, *, properties: Sequence[int] = ()
 ) -> Iterator[Triplet]:
     """The triplets of a parquet file; those whose tail is null are left out, and told.
 
     Args:
         path: the file.
         layout: its columns.
-        properties: whether further columns become triplets, see ``edge_row``.
+        properties: further columns that become triplets, see ``edge_row``.
     """
     file = open_parquet(path)
     names = file.schema_arrow.names
-    extra = [names[i] for i in layout.extra] if properties else []
+    extra = [names[i] for i in properties]
     columns = [names[i] for i in (layout.head, layout.relation, layout.tail)]
     ends, before = named_ends(names, layout.head, layout.tail), 0
     left_out: Counter[str] = Counter()

@@ -120,6 +120,10 @@ class TripletFiles:
         names = names and not layout.is_described
         return names and not others and not header_line(path)
 
+    def edge_properties(self, path: Path) -> list[int]:
+        """The further columns of a table of triplets that are read."""
+        return self.layout(path).edge_properties(self.options)
+
     def rows(self, path: Path) -> Iterator[Triplet]:
         """The triplets of one file in its order, streaming.
 
@@ -190,10 +194,11 @@ class TripletFiles:
         if not self.is_plain_table(path):
             yield from self._property_graph(path)
             return
+        self._remark_properties(path)
         rows = table_triplets(
             path,
             self.layout(path),
-            properties=self.options.properties,
+            properties=self.edge_properties(path),
             missing=MISSING,
             labels=self.labels,
         )
@@ -230,8 +235,9 @@ class TripletFiles:
         if not self.is_plain_table(path):
             yield from self._property_graph(path)
             return
+        self._remark_properties(path)
         yield from read_parquet(
-            path, self.layout(path), properties=self.options.properties
+            path, self.layout(path), properties=self.edge_properties(path)
         )
 
     def _property_graph(self, path: Path) -> Iterator[Triplet]:
@@ -282,6 +288,13 @@ class TripletFiles:
             self._told.add(path)
             if remark := facts_remark(path, self.layout(path)):
                 logger.info("%s", remark)
+
+    def _remark_properties(self, path: Path) -> None:
+        """Tell which further columns of triplets are read."""
+        remark = self.layout(path).remark_properties(path, self.options)
+        if remark and path not in self._told:
+            self._told.add(path)
+            logger.info("%s", remark)
 
     def _with_references(
         self, path: Path, elements: Iterable[Node | Edge]

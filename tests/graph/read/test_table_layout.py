@@ -65,8 +65,10 @@ def test_any_order_of_columns_under_known_names_gives_the_same_triplets(
     header = [spell(ends[0]), spell(relation), spell(ends[1]), "year", "note"]
     lines = [[row[i] for i in order] for row in (header, *cells)]
     path = write(tmp_path / f"kg{suffix}", table(lines, separator))
-    assert list(read_triplets(path)) == rows
-    assert batch_rows(path) == rows
+    read = list(read_triplets(path))
+    assert [triplet for triplet in read if not triplet[0].startswith("_:")] == rows
+    assert sum(triplet[1:] == ("year", "1979") for triplet in read) == len(rows)
+    assert batch_rows(path) == read
 
 
 TSV = "a\tr\tb\nc\tr\td\n"
@@ -264,15 +266,24 @@ def test_a_guess_prints_three_triplets_and_the_remedy_once(
         assert "--columns HEAD,RELATION,TAIL changes that" in caplog.messages[0]
 
 
-def test_extra_columns_are_properties_by_choice(tmp_path):
-    text = "from,to,type,since,\nAnn,Acme,works at,2019,x\nBob,Acme,works at, ,x\n"
+def test_further_columns_are_facts_about_both_ends(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "kgscout")
+    text = "from,to,type,since,,weight\nAnn,Bo,knows,2019,x,1\nBob,Bo,knows, ,x,2\n"
     path = write(tmp_path / "kg.csv", text)
-    plain = [("Ann", "works at", "Acme"), ("Bob", "works at", "Acme")]
-    assert list(read_triplets(path)) == batch_rows(path) == plain
-    row = [("source", "Ann"), ("target", "Acme"), ("since", "2019")]
+    plain = [("Ann", "knows", "Bo"), ("Bob", "knows", "Bo")]
+    row = [("source", "Ann"), ("target", "Bo"), ("since", "2019")]
     facts = [plain[0], *(("_:kg:2", *pair) for pair in row), plain[1]]
-    assert list(read_triplets(path, properties=True)) == facts
-    assert batch_rows(path, properties=True) == facts
+    assert list(read_triplets(path)) == batch_rows(path) == facts
+    assert caplog.messages[0] == (
+        f"{path}: further columns: since: read as facts about both ends (--columns "
+        "HEAD,RELATION,TAIL leaves them out); weight: left out (--properties reads "
+        "them)"
+    )
+    chosen = ReadOptions(columns=("from", "type", "to"))
+    assert len(KnowledgeGraph.open(path, options=chosen)) == len(plain)
+    read = list(read_triplets(path, properties=True))
+    assert batch_rows(path, properties=True) == read
+    assert {("_:kg:2", "weight", "1"), ("_:kg:3", "weight", "2")} < {*read}
     options = ReadOptions(properties=True)
     small = KnowledgeGraph.open(path, options=options)
     build_graph([path], tmp_path / "graph", BuildSettings(properties=True))
@@ -353,7 +364,7 @@ def test_a_parquet_file_of_unclear_columns_is_told_with_its_first_triplets(
 
 
 def test_further_columns_of_parquet_are_properties_as_those_of_csv(tmp_path):
-    rows = [["Ann", "works at", "Acme", "2019", "yes"], ["Bob", "owns", "Acme", "", ""]]
+    rows = [["Ann", "admires", "Acme", "2019", "yes"], ["Bob", "owns", "Acme", "", ""]]
     header = ["head", "relation", "tail", "since:int", "paid"]
     csv_file = write(tmp_path / "kg.csv", table([header, *rows], ","))
     columns = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
@@ -366,7 +377,7 @@ def test_further_columns_of_parquet_are_properties_as_those_of_csv(tmp_path):
     in_parquet = [(h.replace(":2", ":1"), r, t) for h, r, t in expected]
     assert list(read_triplets(parquet_file, properties=True)) == in_parquet
     assert batch_rows(parquet_file, properties=True) == in_parquet
-    assert batch_rows(parquet_file) == [tuple(row[:3]) for row in rows]
+    assert list(read_triplets(parquet_file)) == batch_rows(parquet_file) == in_parquet
 
 
 LONG = "n" * (MAX_NAME + 1)
