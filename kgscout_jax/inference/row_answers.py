@@ -16,6 +16,7 @@ from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.classes import is_class
+from kgscout_jax.graph.read.edge_kinds import kind_verbs
 from kgscout_jax.graph.row_id import table_of_row
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import aggregate_number, column_of
@@ -74,17 +75,26 @@ class Rows:
     def of(text: str, graph: KnowledgeGraph) -> Rows:
         """All rows of a graph, for a question."""
         rows = np.unique(graph.triplets[:, 0])
-        rows = rows[graph.unnamed_mask[rows]]
+        return Rows.among(rows, text, graph)
+
+    @staticmethod
+    def among(nodes: Int[np.ndarray, "n"], text: str, graph: KnowledgeGraph) -> Rows:
+        """The rows among nodes."""
+        rows = np.unique(nodes[graph.unnamed_mask[nodes]])
         return Rows(graph=graph, text=text, rows=rows, rest=text, names=())
 
     def joined(self, topic: Topic, nodes: Int[np.ndarray, "n"]) -> Rows:
         """Those of the rows among nodes, which a topic joins."""
         return replace(
-            self,
-            rows=np.intersect1d(self.rows, nodes),
-            rest=without_topic(self.rest, topic, ()),
+            self.with_rows(
+                np.intersect1d(self.rows, nodes), without_topic(self.rest, topic, ())
+            ),
             names=(*self.names, topic.name),
         )
+
+    def with_rows(self, rows: Int[np.ndarray, "w"], rest: str) -> Rows:
+        """Some of the rows, and what of the question does not choose them."""
+        return replace(self, rows=rows, rest=rest)
 
     @cached_property
     def triplets(self) -> Int[np.ndarray, "m 3"]:
@@ -114,10 +124,10 @@ class Rows:
 
     @cached_property
     def nouns(self) -> frozenset[str]:
-        """What the rows are called: by their table, and by their classes."""
+        """What the rows are called: by their classes, or else by their table."""
         ids = texts_of(self.graph.entities, self.rows[:1])
         tables = [table for each in ids if (table := table_of_row(each))]
-        return self.class_nouns.union(base_noun(name.casefold()) for name in tables)
+        return self.class_nouns or frozenset(base_noun(t.casefold()) for t in tables)
 
     @cached_property
     def class_nouns(self) -> frozenset[str]:
@@ -144,6 +154,8 @@ class Rows:
         known = {*relations, *self.relations}
         keys = frozenset[str]().union(*(relation_keys(names[each]) for each in known))
         keys |= {word_key(noun) for noun in self.nouns}
+        verbs = (verb for noun in self.class_nouns for verb in kind_verbs(noun))
+        keys |= set(map(word_key, verbs))
         nouns |= self.nouns
         return [
             word
@@ -212,11 +224,19 @@ def _joined(topic: Topic, found: Rows) -> Rows | None:
     graph = found.graph
     others, steps = joined_to(topic.entity, graph)
     inside = np.isin(others, found.rows) & (steps % 2 == 0)
+    rows = _with_heads(topic, found)
+    if rows is not None:
+        inside &= np.isin(others, rows)
     others, steps = others[inside], steps[inside] // 2
     names = graph.relation_names
     relations = np.unique(steps).tolist()
     relations = [i for i in relations if may_mean_end(found.text, topic.name, names[i])]
-    others, steps = others[np.isin(steps, relations)], steps[np.isin(steps, relations)]
+    # "How many dependencies does X have" are not those that are X.
+    kind = asked_kind(as_how_many(found.text), found.names)
+    counted = _columns_called(kind.nouns if kind else frozenset(), found)
+    relations = [i for i in relations if i not in counted] or relations
+    kept = np.isin(steps, relations)
+    others, steps = others[kept], steps[kept]
     noun = relation_before(found.rest, topic, graph)
     if len(relations) > 1 and quantity_of(topic.name) is not None:
         words = {i: relation_words(names[i]) for i in relations}
@@ -236,6 +256,31 @@ def _joined(topic: Topic, found: Rows) -> Rows | None:
         names=(*found.names, topic.name),
         relations=found.relations | {*relations},
     )
+
+
+def _with_heads(topic: Topic, found: Rows) -> Int[np.ndarray, "w"] | None:
+    """The rows of what a relation joins to a topic whose name stands before it.
+
+    Those of "invested in X" are not rows of what X has invested in. None where no name
+    of a relation to the topic stands there.
+    """
+    graph = found.graph
+    before, *_ = found.text.casefold().partition(topic.name.casefold())
+    words = WORD.findall(before)
+    _, ids = graph.by_tail.rows(np.array([topic.entity]))
+    edges = np.asarray(graph.triplets[ids])
+    edges = edges[~graph.unnamed_mask[edges[:, 0]]]
+
+    def is_said(relation: int) -> bool:
+        name = relation_words(graph.relation_names[relation])
+        return len(name) > 1 and words[-len(name) :] == name
+
+    said = [each for each in np.unique(edges[:, 1]).tolist() if is_said(each)]
+    if not said:
+        return None
+    heads = np.unique(edges[np.isin(edges[:, 1], said), 0])
+    _, ids = graph.by_tail.rows(heads)
+    return np.unique(graph.triplets[ids, 0])
 
 
 def _winner(text: str, found: Rows) -> EntitySet | None:
@@ -319,6 +364,10 @@ def _calls_column(topic: Topic, found: Rows) -> bool:
     return is_class(found.graph, topic.entity) and bool(_columns_called(nouns, found))
 
 
+def _is_quantity(name: str) -> bool:
+    return quantity_of(name) is not None
+
+
 def _number_of(text: str, found: Rows) -> EntitySet | None:
     """The number of rows with what is named."""
     kind = asked_kind(as_how_many(text), found.names)
@@ -334,16 +383,24 @@ def _aggregate(text: str, found: Rows) -> EntitySet | None:
     asked, names = aggregate_question(text), found.graph.relation_names
     if asked is None:
         return None
-    keys = {*map(word_key, asked.measure)}
-    columns = [i for i in found.columns if relation_keys(names[i]) <= keys]
-    if len(columns) != 1 or found.unexplained(columns, frozenset((asked.word,))):
+    keys, nouns = {*map(word_key, asked.measure)}, frozenset((asked.word,))
+
+    def column_in(rows: Rows) -> int | None:
+        """The relation to the values, if no word says more."""
+        columns = [i for i in rows.columns if relation_keys(names[i]) <= keys]
+        columns = [i for i in columns if rows.leads_to_all(_is_quantity, i)]
+        is_said = len(columns) == 1 and not rows.unexplained(columns, nouns)
+        return columns[0] if is_said else None
+
+    # What was invested is no matter of rows that say who bought whom.
+    fitting = [each for each in found.by_class() if column_in(each) is not None]
+    rows = fitting[0] if len(fitting) == 1 else found
+    if (column := column_in(rows)) is None:
         return None
-    values = found.triplets[found.triplets[:, 1] == columns[0]]
-    names = texts_of(found.graph.entities, values[:, 2])
-    number = aggregate_number(asked, names, column_of(columns[0], found.graph))
-    if number is None or len(values) != len(found.rows):
+    values = rows.triplets[rows.triplets[:, 1] == column]
+    numbers = texts_of(found.graph.entities, values[:, 2])
+    number = aggregate_number(asked, numbers, column_of(column, found.graph))
+    if number is None or len(values) != len(rows.rows):
         return None
-    answers = EntitySet.of(
-        found.rows, (columns[0], HEAD), MATCH_PROBABILITY, counted=True
-    )
+    answers = EntitySet.of(rows.rows, (column, HEAD), MATCH_PROBABILITY, counted=True)
     return answers and answers.with_number(number)

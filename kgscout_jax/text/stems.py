@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kgscout_jax.text.kinds import IRREGULAR_VERBS, verbs_of_agents
 
-_SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die"}
+_SHORT_VERBS = {"died": "die", "dies": "die", "dying": "die", "met": "meet"}
 _ENDING = re.compile(r"(ies|ied|ing|ed|es|(?<!s)s|e)$")
 
 

@@ -30,12 +30,34 @@ Arden,Bray,road,42,asphalt
 Bray,Corwick,road,17,gravel
 Arden,Dunley,railway,70,
 """
+TRADE = """exporter,relation,importer,product,value_musd,year
+Norland,EXPORTS_TO,Sudria,timber,120,2020
+Norland,EXPORTS_TO,Ostia,salmon,310,2020
+Ostia,EXPORTS_TO,Norland,machinery,870,2021
+Veldt,EXPORTS_TO,Ostia,copper,660,2021
+"""
+INVESTMENTS = """Investor,Relationship,Company,Amount (USD),Round,Date
+Lyra Capital,INVESTED_IN,Northwind,5000000,Series A,2019-05-02
+Orchid Partners,INVESTED_IN,Northwind,20000000,Series B,2021-09-30
+Orchid Partners,INVESTED_IN,Palmetto,750000,Seed,2020-01-20
+Kestrel AI,ACQUIRED,Palmetto,45000000,,2023-06-01
+"""
+FRIENDS = """person_a,relation,person_b,since,met_in
+Alice Moreau,FRIEND_OF,Bob Stern,2011,Lyon
+Alice Moreau,FRIEND_OF,Carla Diaz,2015,Madrid
+"""
+PACKAGES = """package,relation,dependency,version
+curlkit,DEPENDS_ON,zlib,>=1.2
+curlkit,DEPENDS_ON,openssl,>=3.0
+webby,DEPENDS_ON,curlkit,>=7.5
+"""
 
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("edges")
-    texts = {"transfers": TRANSFERS, "jobs": JOBS, "roads": ROADS}
+    texts = {"transfers": TRANSFERS, "jobs": JOBS, "roads": ROADS, "trade": TRADE}
+    texts |= {"investments": INVESTMENTS, "friends": FRIENDS, "packages": PACKAGES}
     for name, text in texts.items():
         (folder / f"{name}.csv").write_text(text)
     options = ReadOptions()
@@ -78,6 +100,20 @@ def said(question: str, graph: KnowledgeGraph) -> str | None:
         ("roads", "How long is the road from Arden to Bray?", "42"),
         ("roads", "How far is Bray from Arden?", "42"),
         ("roads", "How far is Bray from Dunley?", None),
+        ("trade", "What does Norland export to Sudria?", "timber"),
+        ("trade", "How much did Ostia export to Norland?", "870"),
+        ("trade", "What does Sudria export to Norland?", None),
+        ("trade", "What does Norland owe Sudria?", None),
+        ("investments", "How much did Lyra Capital invest in Northwind?", "5000000"),
+        ("investments", "Who invested in Northwind in 2021?", "Orchid Partners"),
+        ("investments", "Who invested in Northwind in 2022?", None),
+        ("investments", "When was Palmetto acquired?", "2023-06-01"),
+        ("investments", "What is the total amount invested in Palmetto?", "750000"),
+        ("investments", "When was Northwind sold?", None),
+        ("friends", "Where did Alice Moreau meet Carla Diaz?", "Madrid"),
+        ("friends", "Since when are Alice Moreau and Bob Stern friends?", "2011"),
+        ("friends", "Where did Bob Stern meet Carla Diaz?", None),
+        ("packages", "How many dependencies does curlkit have?", "2"),
     ],
 )
 def test_rows_worked_out_by_hand(graphs, name, question, expected):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 from kgscout_jax.text.kinds import singular_form
@@ -45,6 +45,19 @@ def edge_kind(relation: str) -> EdgeKind | None:
     return next((kinds[form] for form in _forms(words[0]) if form in kinds), None)
 
 
+@lru_cache(maxsize=1 << 10)
+def kind_verbs(noun: str) -> tuple[str, ...]:
+    """The verbs of the list for edges that are called so.
+
+    >>> kind_verbs("purchase"), kind_verbs("river")
+    (('purchase', 'buy', 'bought'), ())
+    """
+    kinds = _kinds()
+    if noun not in kinds or kinds[noun].noun != noun:
+        return ()
+    return tuple(word for word, kind in kinds.items() if kind.noun == noun)
+
+
 def _forms(word: str) -> list[str]:
     """The word, its singular and the verbs that it may be a form of."""
     stems = [word.removesuffix(end) for end in _ENDS if word.endswith(end)]
@@ -58,7 +71,7 @@ def _forms(word: str) -> list[str]:
 def _kinds() -> dict[str, EdgeKind]:
     """What each noun and verb of the list stands for."""
     kinds: dict[str, EdgeKind] = {}
-    text = resources.files(__package__).joinpath("edge_kinds.txt").read_text("utf-8")
+    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
     for match in _LINE.finditer(text):
         noun, head, tail, verbs = match.groups(default="")
         kind = EdgeKind(noun, head, tail)

@@ -37,6 +37,7 @@ from kgscout_jax.graph.read.node_columns import (
     with_kinds,
 )
 from kgscout_jax.graph.read.options import ReadOptions, excerpt
+from kgscout_jax.graph.read.relation_column import wide_relation_layout
 from kgscout_jax.text.values import is_time
 
 
@@ -79,6 +80,9 @@ def table_layout(path: Path, options: ReadOptions) -> Layout:
             return found
     for dialect, rows in samples.items():
         if found := _header_of_ends(path, dialect, rows):
+            return found
+    for dialect, rows in samples.items():
+        if found := wide_relation_layout(dialect, rows):
             return found
     for dialect, rows in samples.items():
         if dialect not in (usual, in_quotes) and all(len(row) == 3 for row in rows):

@@ -40,8 +40,8 @@ class ReadOptions:
     """The columns of head, relation and tail: names, or numbers from 1. Instead of a
     column, ``=NAME`` is the relation of all rows."""
     properties: bool = False
-    """Whether properties and columns that say how nodes and edges are drawn, or where an
-    edge is from, become triplets. Others do unless ``columns`` are chosen."""
+    """Whether properties and columns that say how nodes and edges are drawn, or where
+    an edge is from, become triplets. Others do unless ``columns`` are chosen."""
     language: str | None = None
     """Select RDF literals of this language and those without one; names in it are
     preferred."""
