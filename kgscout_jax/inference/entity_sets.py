@@ -13,6 +13,7 @@ from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.joined_rows import joined_row_values
 from kgscout_jax.inference.listing import listing_of
 from kgscout_jax.inference.row_answers import row_answers
+from kgscout_jax.inference.row_totals import largest_total
 from kgscout_jax.inference.tally import tally_of
 from kgscout_jax.inference.topic_neighbours import Topic
 from kgscout_jax.inference.topics import SearchStart
@@ -39,6 +40,7 @@ def entity_set(
         return None
     found = (
         aggregate_of(text, graph, start)
+        or largest_total(text, graph)
         or tally_of(text, graph)
         or complement_of(text, graph, start)
         or listing_of(text, graph)

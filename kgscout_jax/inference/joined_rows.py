@@ -104,7 +104,8 @@ def _sum(
 def _shared_rows(asked: RowQuestion, topics: list[Topic], found: Rows) -> Rows | None:
     """The rows that lead to each topic, as an end that the question may mean.
 
-    None without any. One topic has rows enough for a sum, for a day, and with a year.
+    None without any. One topic has rows enough for a sum, for a day, with a year, and
+    for what is done, see ``_asks_object``.
 
     Args:
         asked: what is asked for.
@@ -123,10 +124,28 @@ def _shared_rows(asked: RowQuestion, topics: list[Topic], found: Rows) -> Rows |
         return None
     most = MAX_ROWS
     if len(topics) == 1:
-        most = MAX_SUM if asked.is_any or asked.form == "time" else 0
+        is_open = asked.is_any or asked.form == "time" or _asks_object(asked, found)
+        most = MAX_SUM if is_open else 0
     if (match := _YEAR.search(found.rest)) and len(found.rows) <= MAX_SUM:
         found, most = _of_year(match, found), MAX_ROWS
     return found if 0 < len(found.rows) <= most else None
+
+
+def _asks_object(asked: RowQuestion, found: Rows) -> bool:
+    """Whether a question asks for what is done, and not for whom.
+
+    "What does X export" is not what X ``EXPORTS_TO``, without the preposition.
+    """
+    graph = found.graph
+    _, ids = graph.by_head.rows(graph.find_all(found.names))
+    relations = np.unique(graph.triplets[ids, 1]).tolist()
+    names = [relation_words(graph.relation_names[each]) for each in relations]
+    said = {*WORD.findall(found.rest.casefold())}
+    stems = {stem(word) for word in said}
+    return asked.form == "name" and any(
+        len(name) > 1 and name[-1] in PREPOSITIONS - said and stem(name[0]) in stems
+        for name in names
+    )
 
 
 def _of_year(match: re.Match[str], found: Rows) -> Rows:
@@ -158,8 +177,10 @@ def _columns(asked: RowQuestion, topics: list[Topic], found: Rows) -> list[int]:
         for i in found.columns
         if found.leads_to_all(_is_number, i) and not says_when(names[i])
     ]
-    said = [i for i in numbers if measured_keys(names[i]) & asked.keys]
-    return said or (numbers if asked.is_any else [])
+    for key in asked.keys:
+        if said := [i for i in numbers if key in measured_keys(names[i])]:
+            return said
+    return numbers if asked.is_any else []
 
 
 def _times(found: Rows) -> list[int]:
@@ -177,8 +198,8 @@ def _times(found: Rows) -> list[int]:
 def _names(kind: Kind | None, topics: list[Topic], found: Rows) -> list[int]:
     """The relations to names of a kind, beside those to the topics.
 
-    Who somebody is is said by the other end of an edge. Where something was by a
-    relation such as ``met_in``.
+    Who somebody is is said by the other end of an edge, and what is done by no end.
+    Where something was by a relation such as ``met_in``.
     """
     graph, rows = found.graph, found.triplets
     entities = _entities(topics)
@@ -186,11 +207,11 @@ def _names(kind: Kind | None, topics: list[Topic], found: Rows) -> list[int]:
     beside = np.concatenate([joined_to(each, graph)[0] for each in entities.tolist()])
 
     def fits(relation: int) -> bool:
-        if kind is None:
-            return True
         name = graph.relation_names[relation]
-        tails = rows[rows[:, 1] == relation, 2]
-        if kind == "person" and np.isin(tails, beside).all():
+        is_end = np.isin(rows[rows[:, 1] == relation, 2], beside).all()
+        if kind is None:
+            return not is_end
+        if kind == "person" and is_end:
             return True
         is_place = kind == "place" and relation_words(name)[-1:][0] in PREPOSITIONS
         return is_place or kind_weights(name)[TAIL, KINDS.index(kind)] > 0

@@ -14,8 +14,15 @@ _TARGETS = frozenset("to target recipient buyer borrower importer receiver".spli
 _ANY_END = frozenset("from to source target".split())
 """Those of any row."""
 _DOES = frozenset("did does do has have will".split())
-_RECEIVE = frozenset(map(stem, "receive get collect obtain buy borrow import".split()))
-_SEND = frozenset(map(stem, "send pay give transfer wire lend sell".split()))
+_RECEIVE = frozenset(
+    map(stem, "receive get got collect obtain buy bought borrow import".split())
+)
+_SEND = frozenset(
+    map(
+        stem,
+        "send sent pay paid give gave given transfer wire lend lent sell sold".split(),
+    )
+)
 """What the end does that something goes to, and comes from."""
 
 

@@ -100,7 +100,7 @@ _PHRASES = [
         (rf"{_WAS_FIRST} (?:get|win|gain|receive|obtain|secure) (\w+)(?=\W*$)",
          r"had \2 \1"),
         (rf"{_WAS_FIRST} (\w+)(?=\W*$)", r"did \2 \1"),
-        (r"^(?:since when|(?:for )?how long) (?=(?:has|have) )", "when "),
+        (r"^(?:for )?how long (?=(?:has|have) )", "since when "),
         (r"\bprior to\b", "before"),
         (r"\b(?:subsequent to|in the (?:years?|months?|time) (?:following|after))\b",
          "after"),

@@ -28,6 +28,7 @@ _LENGTHS = frozenset(
     "way road distance".split()
 )
 """What is beside the ends of what has a length."""
+_LASTS = re.compile(r"\b(?:take|last)\b", re.I)
 _NUMBER = "quantity amount count number units"
 
 
@@ -38,8 +39,8 @@ class RowQuestion:
     form: Form
     words: frozenset[str]
     """The words that ask."""
-    keys: frozenset[str] = frozenset()
-    """Keys of what a number is called, see ``word_key``."""
+    keys: tuple[str, ...] = ()
+    """Keys of what a number is called, see ``word_key``; the likeliest first."""
     is_any: bool = False
     """Whether it is any number that something has."""
     is_length: bool = False
@@ -61,11 +62,12 @@ def row_question(text: str) -> RowQuestion | None:
     if match := _WHEN.match(text):
         return RowQuestion("time", _words(match[0]))
     if match := _HOW_MUCH.match(text):
-        return RowQuestion("number", _words(match[0]), _keys(_AMOUNT), is_any=True)
+        return RowQuestion("number", _words(match[0]), AMOUNT_KEYS, is_any=True)
     if match := _HOW_MANY.match(text):
         return RowQuestion("number", _words(match[0]), _keys(f"{match[1]} {_NUMBER}"))
     if (match := _HOW.match(text)) and match[1].casefold() in _MEASURES:
         keys = _keys(_MEASURES[match[1].casefold()])
+        keys = _keys("duration time") if _LASTS.search(text) else keys
         return RowQuestion("number", _words(match[0]) | _LENGTHS, keys, is_length=True)
     if match := _NAME.match(text):
         word = match[1].casefold()
@@ -73,8 +75,12 @@ def row_question(text: str) -> RowQuestion | None:
     return None
 
 
-def _keys(words: str) -> frozenset[str]:
-    return frozenset(map(word_key, words.casefold().split()))
+def _keys(words: str) -> tuple[str, ...]:
+    return (*dict.fromkeys(map(word_key, words.casefold().split())),)
+
+
+AMOUNT_KEYS = _keys(_AMOUNT)
+"""Keys of what an amount is called."""
 
 
 def _words(text: str) -> frozenset[str]:

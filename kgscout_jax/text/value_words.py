@@ -130,7 +130,7 @@ def _word(
 
 
 ADJECTIVE_MEASURES = {
-    "tall": "height elevation", "long": "length duration runtime pages",
+    "tall": "height elevation", "long": "length duration runtime pages distance",
     "deep": "depth", "wide": "width", "thick": "thickness", "heavy": "weight mass",
     "dense": "density", "hard": "hardness difficulty", "fast": "speed",
     "strong": "strength power magnitude alcohol abv", "bitter": "bitterness ibu",
@@ -156,7 +156,7 @@ _ADJECTIVES = {
     "large": _word(+1, None, _SIZE), "big": _word(+1, None, _SIZE),
     "small": _word(-1, None, _SIZE), "few": _word(-1, False),
     "quick": _word(-1, False, "time duration"),
-    "short": _word(-1, False, "length duration runtime height pages"),
+    "short": _word(-1, False, "length duration runtime height pages distance"),
     "light": _word(-1, False, "weight mass"), "slow": _word(-1, False, "speed"),
     "long": _most_or_least(+1, "long", "time"), "cold": _most_or_least(-1, "cold"),
     "steep": _word(+1, False, "slope gradient"),

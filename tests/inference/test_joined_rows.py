@@ -110,6 +110,15 @@ def said(question: str, graph: KnowledgeGraph) -> str | None:
         ("investments", "When was Palmetto acquired?", "2023-06-01"),
         ("investments", "What is the total amount invested in Palmetto?", "750000"),
         ("investments", "When was Northwind sold?", None),
+        # The most is the largest sum, not the largest number of rows.
+        ("trade", "Which country exports the most?", "Ostia"),
+        ("trade", "Which country imports the most?", "Ostia"),
+        ("trade", "Which country exported the least?", "Norland"),
+        ("transfers", "Who sent the most money?", "Acme"),
+        ("transfers", "Which company received the most?", "Cyan"),
+        ("investments", "Who invested the most?", "Orchid Partners"),
+        ("trade", "What does Veldt export?", "copper"),
+        ("trade", "Who invested the most?", None),
         ("friends", "Where did Alice Moreau meet Carla Diaz?", "Madrid"),
         ("friends", "Since when are Alice Moreau and Bob Stern friends?", "2011"),
         ("friends", "Where did Bob Stern meet Carla Diaz?", None),
@@ -140,6 +149,11 @@ def test_sums_are_those_of_a_plain_loop(payments, payer, payee):
     paid = sum(amount for one, _, amount in payments if one == payer)
     expected = str(paid) if paid else None
     assert said(f"How much did {payer} pay in total?", graph) == expected
+    sums = {one: 0 for one, _, _ in payments}
+    for one, _, amount in payments:
+        sums[one] += amount
+    best = ", ".join(one for one in sorted(sums) if sums[one] == max(sums.values()))
+    assert said("Who paid the most?", graph) == best
     between = sum(n for one, other, n in payments if (one, other) == (payer, payee))
     if payer != payee:
         expected = str(between) if between else None
