@@ -15,6 +15,7 @@ from kgscout_jax.inference.listing import listing_of
 from kgscout_jax.inference.row_answers import row_answers
 from kgscout_jax.inference.row_totals import largest_total
 from kgscout_jax.inference.tally import tally_of
+from kgscout_jax.inference.tested_rows import tested_rows
 from kgscout_jax.inference.topic_neighbours import Topic
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.topic_clause import without_topic_clause
@@ -45,6 +46,7 @@ def entity_set(
         or complement_of(text, graph, start)
         or listing_of(text, graph)
         or row_answers(text, graph, start)
+        or tested_rows(text, graph, start)
         or joined_row_values(text, graph, start)
     )
     return found or _beside_topic(text, graph, start)

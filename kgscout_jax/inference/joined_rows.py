@@ -8,44 +8,43 @@ question names both. Of one topic "how much" asks for the sum over its rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Int
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
-from kgscout_jax.graph.read.edge_kinds import kind_verbs
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import aggregate_number, column_of
-from kgscout_jax.inference.class_topics import without_class_topics
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.row_answers import Rows
-from kgscout_jax.inference.row_ends import END_VERBS, may_mean_end, verbs_of_end
-from kgscout_jax.inference.topic_neighbours import Topic, joined_to
+from kgscout_jax.inference.row_answers import Rows, columns_called
+from kgscout_jax.inference.topic_neighbours import Topic
+from kgscout_jax.inference.topic_rows import (
+    MAX_ROWS,
+    doers,
+    is_other_end,
+    linked_topics,
+    name_columns,
+    numbers,
+    rows_of_topics,
+    times,
+    unexplained_words,
+)
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.retrieve.kind_weights import kind_weights
 from kgscout_jax.text.aggregate_question import AggregateQuestion
+from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.kinds import HEAD, KINDS, TAIL, Kind
-from kgscout_jax.text.relation_groups import names_in_group
 from kgscout_jax.text.relation_words import PREPOSITIONS, relation_words
 from kgscout_jax.text.row_question import RowQuestion, row_question
 from kgscout_jax.text.stems import stem
-from kgscout_jax.text.value_words import measured_keys, says_when
-from kgscout_jax.text.values import date_parts, is_date, is_year, quantity_of
-from kgscout_jax.text.words import FUNCTION_WORDS, WORD
+from kgscout_jax.text.value_words import measured_keys
+from kgscout_jax.text.values import date_parts, is_year
+from kgscout_jax.text.words import WORD
 
-MAX_ROWS = 10
+MAX_SHARED = 10
 """The most rows that topics share; more are no answer to a question about one."""
-MAX_SUM = 1000
-"""The most rows of one topic that are added up."""
-_BESIDE = frozenset("money funds cash total all altogether overall".split())
-"""Words beside a number: what is transferred, and that it is a sum."""
-_START = frozenset("since start started from begin began joined hired".split())
-_STARTS = frozenset(
-    map(stem, "join start begin become hire enter move appoint first".split())
-)
-"""Relations to the day on which something begins, and verbs for that."""
 _YEAR = re.compile(r"\b(?:in|during|of|for) ((?:1\d|20)\d\d)\b")
 
 
@@ -62,18 +61,18 @@ def joined_row_values(
     asked = row_question(text)
     if asked is None or not graph.unnamed_mask.any():
         return None
-    links = without_class_topics(text, graph, start).links
-    topics = [Topic.of_link(text, link) for link in links]
-    beside, _ = joined_to(links[0].entity, graph) if links else (start.ids, None)
-    found = _shared_rows(asked, topics, Rows.among(beside, text, graph))
-    if found is None:
+    topics = linked_topics(text, graph, start)
+    found = rows_of_topics(text, topics, graph, both_ways=asked.is_length)
+    found = found and _few_rows(asked, topics, found)
+    if not found:
         return None
     # What was received is no matter of rows that say who owns what.
+    is_named = asked.form == "name"
     fitting = [
         (rows, columns[0])
         for rows in found.by_class()
         if len(columns := _columns(asked, topics, rows)) == 1
-        and not _unexplained(asked, topics, columns[0], rows)
+        and not unexplained_words(rows, topics, columns, asked.words, is_named=is_named)
     ]
     named = [each for each in fitting if each[0].class_nouns]
     if len(fitting) != 1 and len(named) != 1:
@@ -94,41 +93,42 @@ def _sum(
 ) -> EntitySet | None:
     """The sum of what several rows say."""
     asked = AggregateQuestion("sum", "total", (), "")
-    numbers = texts_of(graph.entities, values[:, 2])
-    number = aggregate_number(asked, numbers, column_of(column, graph))
+    texts = texts_of(graph.entities, values[:, 2])
+    number = aggregate_number(asked, texts, column_of(column, graph))
     side = column, HEAD
     answers = EntitySet.of(values[:, 0], side, MATCH_PROBABILITY, counted=True)
     return answers.with_number(number) if answers and number else None
 
 
-def _shared_rows(asked: RowQuestion, topics: list[Topic], found: Rows) -> Rows | None:
-    """The rows that lead to each topic, as an end that the question may mean.
+def _few_rows(asked: RowQuestion, topics: Sequence[Topic], found: Rows) -> Rows | None:
+    """The rows of the year that a question names; None for too many.
 
-    None without any. One topic has rows enough for a sum, for a day, with a year, and
-    for what is done, see ``_asks_object``.
-
-    Args:
-        asked: what is asked for.
-        topics: the topics.
-        found: all rows.
+    One topic has rows enough for a sum, for a day, with a year, and for what is done,
+    see ``_asks_object``.
     """
-    graph = found.graph
-    for topic in topics:
-        others, steps = joined_to(topic.entity, graph)
-        fits = [
-            asked.is_length or may_mean_end(found.text, topic.name, name)
-            for name in (graph.relation_names[i] for i in (steps // 2).tolist())
-        ]
-        found = found.joined(topic, others[np.array(fits, bool)])
-    if not topics or not len(found.rows):
-        return None
-    most = MAX_ROWS
-    if len(topics) == 1:
+    if match := _YEAR.search(found.rest):
+        found, most = _of_year(match, found), MAX_SHARED
+    elif len(topics) > 1:
+        most = MAX_SHARED
+    else:
         is_open = asked.is_any or asked.form == "time" or _asks_object(asked, found)
-        most = MAX_SUM if is_open else 0
-    if (match := _YEAR.search(found.rest)) and len(found.rows) <= MAX_SUM:
-        found, most = _of_year(match, found), MAX_ROWS
+        most = MAX_ROWS if is_open else 0
     return found if 0 < len(found.rows) <= most else None
+
+
+def _of_year(match: re.Match[str], found: Rows) -> Rows:
+    """The rows with a day of a year, or with the year."""
+    year = int(match[1])
+    rows = found.triplets[np.isin(found.triplets[:, 1], times(found))]
+    names = texts_of(found.graph.entities, rows[:, 2])
+    kept = np.array([_year_of(name) == year for name in names], bool)
+    rest = found.rest[: match.start()] + found.rest[match.end() :]
+    return found.with_rows(np.unique(rows[kept, 0]), rest)
+
+
+def _year_of(name: str) -> int | None:
+    parts = date_parts(name)
+    return int(name) if is_year(name) else parts[0] if parts else None
 
 
 def _asks_object(asked: RowQuestion, found: Rows) -> bool:
@@ -148,67 +148,48 @@ def _asks_object(asked: RowQuestion, found: Rows) -> bool:
     )
 
 
-def _of_year(match: re.Match[str], found: Rows) -> Rows:
-    """The rows with a day of a year, or with the year."""
-    graph, year = found.graph, int(match[1])
-    rows = found.triplets[np.isin(found.triplets[:, 1], _times(found))]
-    names = texts_of(graph.entities, rows[:, 2])
-    kept = [
-        int(name) == year if is_year(name) else _year_of(name) == year for name in names
-    ]
-    rest = found.rest[: match.start()] + found.rest[match.end() :]
-    return found.with_rows(np.unique(rows[np.array(kept, bool), 0]), rest)
-
-
-def _year_of(name: str) -> int | None:
-    parts = date_parts(name)
-    return parts[0] if parts else None
-
-
-def _columns(asked: RowQuestion, topics: list[Topic], found: Rows) -> list[int]:
+def _columns(asked: RowQuestion, topics: Sequence[Topic], found: Rows) -> list[int]:
     """The relations of the rows to what is asked for."""
     if asked.form == "time":
-        return _times(found)
-    names = found.graph.relation_names
+        return times(found)
+    if asked.has_noun:
+        return _called(topics, found)
     if asked.form == "name":
         return _names(asked.kind, topics, found)
-    numbers = [
-        i
-        for i in found.columns
-        if found.leads_to_all(_is_number, i) and not says_when(names[i])
-    ]
+    found_numbers, names = numbers(found), found.graph.relation_names
     for key in asked.keys:
-        if said := [i for i in numbers if key in measured_keys(names[i])]:
+        if said := [i for i in found_numbers if key in measured_keys(names[i])]:
             return said
-    return numbers if asked.is_any else []
+    return found_numbers if asked.is_any else []
 
 
-def _times(found: Rows) -> list[int]:
-    """The relations to days, or else to years."""
-    names = found.graph.relation_names
-    days = [i for i in found.columns if found.leads_to_all(is_date, i)]
-    return days or [
-        i
-        for i in found.columns
-        if found.leads_to_all(is_year, i)
-        and (says_when(names[i]) or _START.intersection(relation_words(names[i])))
-    ]
+def _called(topics: Sequence[Topic], found: Rows) -> list[int]:
+    """The relations to what a noun asks for.
+
+    They are called so, or lead to the other end, or to who does what the verb says.
+    """
+    kind, names = asked_kind(found.text, found.names), name_columns(topics, found)
+    if kind is None:
+        return []
+    called = [i for i in columns_called(kind.nouns, found) if i in names]
+    ends = called or [i for i in names if is_other_end(i, topics, found)]
+    if ends:
+        return ends
+    verbs = map(stem, WORD.findall(found.rest.casefold()))
+    by_verb = {i for verb in verbs for i in doers(verb, found)}
+    return [i for i in names if i in by_verb and " by " not in found.rest]
 
 
-def _names(kind: Kind | None, topics: list[Topic], found: Rows) -> list[int]:
+def _names(kind: Kind | None, topics: Sequence[Topic], found: Rows) -> list[int]:
     """The relations to names of a kind, beside those to the topics.
 
     Who somebody is is said by the other end of an edge, and what is done by no end.
     Where something was by a relation such as ``met_in``.
     """
-    graph, rows = found.graph, found.triplets
-    entities = _entities(topics)
-    own = np.unique(rows[np.isin(rows[:, 2], entities), 1])
-    beside = np.concatenate([joined_to(each, graph)[0] for each in entities.tolist()])
 
     def fits(relation: int) -> bool:
-        name = graph.relation_names[relation]
-        is_end = np.isin(rows[rows[:, 1] == relation, 2], beside).all()
+        name = found.graph.relation_names[relation]
+        is_end = is_other_end(relation, topics, found)
         if kind is None:
             return not is_end
         if kind == "person" and is_end:
@@ -216,56 +197,4 @@ def _names(kind: Kind | None, topics: list[Topic], found: Rows) -> list[int]:
         is_place = kind == "place" and relation_words(name)[-1:][0] in PREPOSITIONS
         return is_place or kind_weights(name)[TAIL, KINDS.index(kind)] > 0
 
-    return [
-        i
-        for i in found.columns
-        if i not in own and found.leads_to_all(_is_name, i) and fits(i)
-    ]
-
-
-def _is_number(name: str) -> bool:
-    return quantity_of(name) is not None and not is_date(name)
-
-
-def _is_name(name: str) -> bool:
-    return quantity_of(name) is None and not is_date(name)
-
-
-def _entities(topics: Iterable[Topic]) -> Int[np.ndarray, "t"]:
-    return np.array([topic.entity for topic in topics])
-
-
-def _unexplained(
-    asked: RowQuestion, topics: list[Topic], column: int, found: Rows
-) -> list[str]:
-    """Words of the question that say more than that something joins the topics."""
-    graph, entities = found.graph, _entities(topics)
-    leading = found.triplets[np.isin(found.triplets[:, 2], entities), 1]
-    relations = {*np.unique(leading).tolist(), *_edges(entities, graph)}
-    names = [graph.relation_names[i] for i in relations]
-    if asked.form == "name":
-        names.append(graph.relation_names[column])
-    others = [each.name for name in names for each in names_in_group(name)]
-    stems = {stem(word) for name in (*names, *others) for word in relation_words(name)}
-    stems = stems.union(*map(verbs_of_end, names))
-    stems |= {stem(verb) for noun in found.class_nouns for verb in kind_verbs(noun)}
-    if _START.intersection(relation_words(graph.relation_names[column])):
-        stems |= _STARTS
-    return [
-        word
-        for word in WORD.findall(found.rest.casefold())
-        if not (
-            word in FUNCTION_WORDS
-            or word in asked.words
-            or word in _BESIDE
-            or stem(word) in stems
-            or (found.is_noun(word) and stem(word) not in END_VERBS)
-        )
-    ]
-
-
-def _edges(entities: Int[np.ndarray, "t"], graph: KnowledgeGraph) -> list[int]:
-    """The relations that join topics to each other."""
-    _, ids = graph.by_head.rows(entities)
-    triplets = np.asarray(graph.triplets[ids])
-    return np.unique(triplets[np.isin(triplets[:, 2], entities), 1]).tolist()
+    return [i for i in name_columns(topics, found) if fits(i)]

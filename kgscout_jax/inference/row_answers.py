@@ -188,6 +188,8 @@ def row_answers(
     found = _rows_of(text, graph, start)
     if found is None or not len(found.rows):
         return None
+    said = frozenset(map(base_noun, WORD.findall(found.rest.casefold())))
+    found = found.of_class(said)
     if asks_for_count(text):
         return _number_of(text, found)
     return _aggregate(text, found) or _winner(text, found)
@@ -224,7 +226,7 @@ def _joined(topic: Topic, found: Rows) -> Rows | None:
     graph = found.graph
     others, steps = joined_to(topic.entity, graph)
     inside = np.isin(others, found.rows) & (steps % 2 == 0)
-    rows = _with_heads(topic, found)
+    rows = rows_with_heads(found.text, topic, graph)
     if rows is not None:
         inside &= np.isin(others, rows)
     others, steps = others[inside], steps[inside] // 2
@@ -233,7 +235,7 @@ def _joined(topic: Topic, found: Rows) -> Rows | None:
     relations = [i for i in relations if may_mean_end(found.text, topic.name, names[i])]
     # "How many dependencies does X have" are not those that are X.
     kind = asked_kind(as_how_many(found.text), found.names)
-    counted = _columns_called(kind.nouns if kind else frozenset(), found)
+    counted = columns_called(kind.nouns if kind else frozenset(), found)
     relations = [i for i in relations if i not in counted] or relations
     kept = np.isin(steps, relations)
     others, steps = others[kept], steps[kept]
@@ -258,14 +260,15 @@ def _joined(topic: Topic, found: Rows) -> Rows | None:
     )
 
 
-def _with_heads(topic: Topic, found: Rows) -> Int[np.ndarray, "w"] | None:
+def rows_with_heads(
+    text: str, topic: Topic, graph: KnowledgeGraph
+) -> Int[np.ndarray, "w"] | None:
     """The rows of what a relation joins to a topic whose name stands before it.
 
     Those of "invested in X" are not rows of what X has invested in. None where no name
     of a relation to the topic stands there.
     """
-    graph = found.graph
-    before, *_ = found.text.casefold().partition(topic.name.casefold())
+    before, *_ = text.casefold().partition(topic.name.casefold())
     words = WORD.findall(before)
     _, ids = graph.by_tail.rows(np.array([topic.entity]))
     edges = np.asarray(graph.triplets[ids])
@@ -294,7 +297,7 @@ def _winner(text: str, found: Rows) -> EntitySet | None:
     rows = found.triplets
     kind = asked_kind(text, found.names)
     nouns = kind.nouns if kind else frozenset[str]()
-    asked_for = [] if at_time else _columns_called(nouns, found)
+    asked_for = [] if at_time else columns_called(nouns, found)
     fitting = [
         i
         for i in found.columns
@@ -341,7 +344,7 @@ def _asked_column(
         years = [i for i in found.columns if "year" in relation_words(names[i])]
         dated = days or [i for i in years if found.leads_to_all(is_year, i)]
         return dated[0] if len(dated) == 1 else None
-    columns = _columns_called(nouns, found)
+    columns = columns_called(nouns, found)
     if not columns and not nouns & found.nouns:
         said = {word_key(w) for w in WORD.findall(found.rest.casefold())}
         said -= relation_keys(names[measure])
@@ -352,7 +355,7 @@ def _asked_column(
     return columns[0] if len(columns) == 1 and columns[0] != measure else None
 
 
-def _columns_called(nouns: frozenset[str], found: Rows) -> list[int]:
+def columns_called(nouns: frozenset[str], found: Rows) -> list[int]:
     """The relations of rows that call what they lead to one of these nouns."""
     names = found.graph.relation_names
     return [i for i in found.columns if leads_to(names[i], nouns)]
@@ -361,7 +364,7 @@ def _columns_called(nouns: frozenset[str], found: Rows) -> list[int]:
 def _calls_column(topic: Topic, found: Rows) -> bool:
     """Whether a topic is a class by which a column calls what it leads to."""
     nouns = frozenset((base_noun(topic.name.casefold()),))
-    return is_class(found.graph, topic.entity) and bool(_columns_called(nouns, found))
+    return is_class(found.graph, topic.entity) and bool(columns_called(nouns, found))
 
 
 def _is_quantity(name: str) -> bool:
@@ -374,8 +377,8 @@ def _number_of(text: str, found: Rows) -> EntitySet | None:
     nouns = kind.nouns if kind else frozenset[str]()
     if not found.relations or not nouns & found.nouns or found.unexplained([], nouns):
         return None
-    side, rows = (min(found.relations), HEAD), found.of_class(nouns).rows
-    return EntitySet.of(rows, side, MATCH_PROBABILITY, counted=True)
+    side = min(found.relations), HEAD
+    return EntitySet.of(found.rows, side, MATCH_PROBABILITY, counted=True)
 
 
 def _aggregate(text: str, found: Rows) -> EntitySet | None:

@@ -101,6 +101,8 @@ _PHRASES = [
          r"had \2 \1"),
         (rf"{_WAS_FIRST} (\w+)(?=\W*$)", r"did \2 \1"),
         (r"^(?:for )?how long (?=(?:has|have) )", "since when "),
+        (r"^(who|which \w+) (?:was|were) (?:the )?(first|last) (?:one )?to "
+         r"(?!be\b)(\w+ .+?)(?=\W*$)", r"\1 did \3 \2"),
         (r"\bprior to\b", "before"),
         (r"\b(?:subsequent to|in the (?:years?|months?|time) (?:following|after))\b",
          "after"),

@@ -19,6 +19,7 @@ _HOW_MUCH = re.compile(r"how much(?: money)?\b", re.I)
 _HOW = re.compile(r"how (\w+)\b(?: (?:an?|the)\b)?", re.I)
 _HOW_MANY = re.compile(r"how many (\w+)\b", re.I)
 _NAME = re.compile(r"(who|whom|where|what) (?!(?:is|was|are|were)\b)\w", re.I)
+_WHICH = re.compile(r"which (?!of\b)\w+|what (?:country|city|company|person)\b", re.I)
 """A walk finds what something is called: "what is the surface of"."""
 _KINDS: dict[str, Kind] = {"who": "person", "whom": "person", "where": "place"}
 _AMOUNT = "amount value price cost sum total salary wage fee quantity volume"
@@ -47,6 +48,8 @@ class RowQuestion:
     """Whether it is a length, which is the same both ways."""
     kind: Kind | None = None
     """What a name is of; None for anything."""
+    has_noun: bool = False
+    """Whether a noun says it: "which country"."""
 
 
 def row_question(text: str) -> RowQuestion | None:
@@ -69,6 +72,8 @@ def row_question(text: str) -> RowQuestion | None:
         keys = _keys(_MEASURES[match[1].casefold()])
         keys = _keys("duration time") if _LASTS.search(text) else keys
         return RowQuestion("number", _words(match[0]) | _LENGTHS, keys, is_length=True)
+    if match := _WHICH.match(text):
+        return RowQuestion("name", _words(match[0]), has_noun=True)
     if match := _NAME.match(text):
         word = match[1].casefold()
         return RowQuestion("name", frozenset((word,)), kind=_KINDS.get(word))

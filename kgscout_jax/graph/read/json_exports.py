@@ -146,15 +146,17 @@ def _feature(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _object_roles(value: Mapping[str, Any]) -> Roles | None:
-    """The fields of a triplet whose ends are objects; None for other values."""
+    """The fields of a triplet whose ends are objects, or that has its properties in
+    one; None for other values."""
     if not any(isinstance(each, dict) for each in value.values()):
         return None
     names = [*value]
     roles = find_roles(names)
     if roles is None or value.get("type") in ("node", "relationship"):
         return None
-    ends = [value[names[roles.head]], value[names[roles.tail]]]
-    return roles if any(isinstance(end, dict) for end in ends) else None
+    parts = [value[names[roles.head]], value[names[roles.tail]]]
+    parts += [value[name] for name in NESTED if name in names]
+    return roles if any(isinstance(each, dict) for each in parts) else None
 
 
 def _triplet(value: Mapping[str, Any], roles: Roles) -> dict[str, Any]:

@@ -175,6 +175,23 @@ from kgscout_jax.errors import UserError
         pytest.param(
             [
                 {
+                    "source": "Ann",
+                    "target": "Bo",
+                    "type": "KNOWS",
+                    "properties": {"since": 2011},
+                }
+            ],
+            {
+                "Ann | KNOWS | Bo",
+                "_:kg:1 | source | Ann",
+                "_:kg:1 | target | Bo",
+                "_:kg:1 | since | 2011",
+            },
+            id="edges with their properties in an object",
+        ),
+        pytest.param(
+            [
+                {
                     "n": {
                         "identity": 1,
                         "labels": ["Ward"],
