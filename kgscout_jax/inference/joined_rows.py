@@ -17,7 +17,8 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import aggregate_number, column_of
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.row_answers import Rows, columns_called
+from kgscout_jax.inference.row_answers import columns_called
+from kgscout_jax.inference.rows import Rows
 from kgscout_jax.inference.topic_neighbours import Topic
 from kgscout_jax.inference.topic_rows import (
     MAX_ROWS,
@@ -25,9 +26,7 @@ from kgscout_jax.inference.topic_rows import (
     is_other_end,
     linked_topics,
     name_columns,
-    numbers,
     rows_of_topics,
-    times,
     unexplained_words,
 )
 from kgscout_jax.inference.topics import SearchStart
@@ -119,7 +118,7 @@ def _few_rows(asked: RowQuestion, topics: Sequence[Topic], found: Rows) -> Rows 
 def _of_year(match: re.Match[str], found: Rows) -> Rows:
     """The rows with a day of a year, or with the year."""
     year = int(match[1])
-    rows = found.triplets[np.isin(found.triplets[:, 1], times(found))]
+    rows = found.triplets[np.isin(found.triplets[:, 1], found.times)]
     names = texts_of(found.graph.entities, rows[:, 2])
     kept = np.array([_year_of(name) == year for name in names], bool)
     rest = found.rest[: match.start()] + found.rest[match.end() :]
@@ -151,16 +150,16 @@ def _asks_object(asked: RowQuestion, found: Rows) -> bool:
 def _columns(asked: RowQuestion, topics: Sequence[Topic], found: Rows) -> list[int]:
     """The relations of the rows to what is asked for."""
     if asked.form == "time":
-        return times(found)
+        return found.times
     if asked.has_noun:
         return _called(topics, found)
     if asked.form == "name":
         return _names(asked.kind, topics, found)
-    found_numbers, names = numbers(found), found.graph.relation_names
+    numbers, names = found.numbers, found.graph.relation_names
     for key in asked.keys:
-        if said := [i for i in found_numbers if key in measured_keys(names[i])]:
+        if said := [i for i in numbers if key in measured_keys(names[i])]:
             return said
-    return found_numbers if asked.is_any else []
+    return numbers if asked.is_any else []
 
 
 def _called(topics: Sequence[Topic], found: Rows) -> list[int]:

@@ -15,14 +15,14 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import column_of
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.row_answers import MAX_ROWS, MAX_TRIPLETS, Rows
+from kgscout_jax.inference.row_answers import MAX_ROWS, MAX_TRIPLETS
+from kgscout_jax.inference.rows import Rows
 from kgscout_jax.inference.topic_rows import doers
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.row_question import AMOUNT_KEYS
 from kgscout_jax.text.stems import stem
 from kgscout_jax.text.value_words import relation_keys
-from kgscout_jax.text.values import is_date, quantity_of
 
 _MOST = re.compile(
     r"(?:which|what|who)\b(?: \w+){0,2}? (?:has |have )?(?P<verb>\w+) "
@@ -66,15 +66,8 @@ def _amounts(rows: Rows) -> list[int]:
     """The relations to amounts."""
     names = rows.graph.relation_names
     return [
-        i
-        for i in rows.columns
-        if not relation_keys(names[i]).isdisjoint(AMOUNT_KEYS)
-        and rows.leads_to_all(_is_amount, i)
+        i for i in rows.numbers if not relation_keys(names[i]).isdisjoint(AMOUNT_KEYS)
     ]
-
-
-def _is_amount(name: str) -> bool:
-    return quantity_of(name) is not None and not is_date(name)
 
 
 def _totals(

@@ -13,15 +13,14 @@ import numpy as np
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.compared_values import test_of
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.row_answers import Rows, columns_called
+from kgscout_jax.inference.row_answers import columns_called
+from kgscout_jax.inference.rows import Rows
 from kgscout_jax.inference.topic_neighbours import Topic
 from kgscout_jax.inference.topic_rows import (
     is_other_end,
     linked_topics,
     name_columns,
-    numbers,
     rows_of_topics,
-    times,
     unexplained_words,
 )
 from kgscout_jax.inference.topics import SearchStart
@@ -83,9 +82,9 @@ def _passed(
     """What the rows of one class lead to that pass, or these rows."""
     graph = rows.graph
     relations = graph.relation_names
-    days = times(rows)
+    days = rows.times
     is_dated = asked.limits_time or asked.word.dated
-    measures = days if is_dated else [i for i in numbers(rows) if i not in days]
+    measures = days if is_dated else [i for i in rows.numbers if i not in days]
     named = [i for i in measures if asked.may_mean(relations[i])]
     measures = named or measures
     if len(measures) != 1:

@@ -10,26 +10,25 @@ from jaxtyping import Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.edge_kinds import edge_kind, kind_verbs
 from kgscout_jax.inference.class_topics import without_class_topics
-from kgscout_jax.inference.row_answers import Rows, rows_with_heads
+from kgscout_jax.inference.row_answers import rows_with_heads
 from kgscout_jax.inference.row_ends import END_VERBS, may_mean_end, verbs_of_end
+from kgscout_jax.inference.rows import START_WORDS, Rows, is_plain_number
 from kgscout_jax.inference.topic_neighbours import Topic, joined_to
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.text.relation_groups import names_in_group
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.stems import stem
-from kgscout_jax.text.value_words import says_when
-from kgscout_jax.text.values import is_date, is_year, quantity_of
+from kgscout_jax.text.values import is_date, quantity_of
 from kgscout_jax.text.words import FUNCTION_WORDS, WORD
 
 MAX_ROWS = 1000
 """The most rows of topics that are read."""
 _BESIDE = frozenset("money funds cash total all altogether overall".split())
 """Words beside a number: what is transferred, and that it is a sum."""
-_START = frozenset("since start started from begin began joined hired".split())
 _STARTS = frozenset(
     map(stem, "join start begin become hire enter move appoint first".split())
 )
-"""Relations to the day on which something begins, and verbs for that."""
+"""Verbs for what happens on the day when something begins."""
 
 
 def linked_topics(text: str, graph: KnowledgeGraph, start: SearchStart) -> list[Topic]:
@@ -77,32 +76,6 @@ def entities_of(topics: Sequence[Topic]) -> Int[np.ndarray, "t"]:
     return np.array([topic.entity for topic in topics])
 
 
-def times(found: Rows) -> list[int]:
-    """The relations of rows to days, or else to years."""
-    names = found.graph.relation_names
-    days = [i for i in found.columns if found.leads_to_all(is_date, i)]
-    return days or [
-        i
-        for i in found.columns
-        if found.leads_to_all(is_year, i)
-        and (says_when(names[i]) or _START.intersection(relation_words(names[i])))
-    ]
-
-
-def numbers(found: Rows) -> list[int]:
-    """The relations of rows to numbers that are no times."""
-    names = found.graph.relation_names
-    return [
-        i
-        for i in found.columns
-        if found.leads_to_all(_is_number, i) and not says_when(names[i])
-    ]
-
-
-def _is_number(name: str) -> bool:
-    return quantity_of(name) is not None and not is_date(name)
-
-
 def name_columns(topics: Sequence[Topic], found: Rows) -> list[int]:
     """The relations of rows to names, but for those to topics."""
     rows = found.triplets
@@ -135,7 +108,7 @@ def doers(verb: str, rows: Rows) -> list[int]:
         i
         for i, name in names.items()
         if any(word.startswith(verb) for word in relation_words(name))
-        and not rows.leads_to_all(_is_number, i)
+        and not rows.leads_to_all(is_plain_number, i)
     ]
     said = called or [i for i, name in names.items() if verb in verbs_of_end(name)]
     verbs = {stem(each) for noun in rows.class_nouns for each in kind_verbs(noun)}
@@ -189,7 +162,7 @@ def unexplained_words(
     stems = {stem(word) for name in (*names, *others) for word in relation_words(name)}
     stems = stems.union(*map(verbs_of_end, names))
     stems |= {stem(verb) for noun in found.class_nouns for verb in kind_verbs(noun)}
-    if any(_START.intersection(relation_words(name)) for name in asked_for):
+    if any(START_WORDS.intersection(relation_words(name)) for name in asked_for):
         stems |= _STARTS
     return [
         word

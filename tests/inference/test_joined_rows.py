@@ -110,6 +110,21 @@ def said(question: str, graph: KnowledgeGraph) -> str | None:
         ("investments", "When was Palmetto acquired?", "2023-06-01"),
         ("investments", "What is the total amount invested in Palmetto?", "750000"),
         ("investments", "When was Northwind sold?", None),
+        ("friends", "Which friend did Alice Moreau meet in Madrid?", "Carla Diaz"),
+        ("packages", "Which version of openssl does curlkit need?", ">=3.0"),
+        # Tests of what rows say of a topic.
+        ("jobs", "Who joined Fenwick Labs after 2016?", "Tom Hale"),
+        ("jobs", "Who joined Fenwick Labs after 2020?", None),
+        ("jobs", "Who left Fenwick Labs after 2016?", None),
+        ("investments", "Who invested in Northwind before 2020?", "Lyra Capital"),
+        (
+            "investments",
+            "Which companies did Orchid Partners invest in after 2020?",
+            "Northwind",
+        ),
+        ("trade", "Which country exported machinery in 2021?", "Ostia"),
+        ("trade", "Which countries did Norland export to in 2020?", "Ostia, Sudria"),
+        ("trade", "Which country banned machinery in 2021?", None),
         # The most is the largest sum, not the largest number of rows.
         ("trade", "Which country exports the most?", "Ostia"),
         ("trade", "Which country imports the most?", "Ostia"),

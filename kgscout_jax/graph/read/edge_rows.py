@@ -38,10 +38,10 @@ def edge_row(
         triplet: the edge.
         properties: names and values.
 
-    >>> edge = "Ann", "works at", "Acme"
+    >>> edge = "Ann", "knows", "Bo"
     >>> list(edge_row(Path("kg.csv"), 2, ("person", ""), edge, [("since", "2019")]))
     ... # doctest: +NORMALIZE_WHITESPACE
-    [('_:kg:2', 'person', 'Ann'), ('_:kg:2', 'target', 'Acme'),
+    [('_:kg:2', 'person', 'Ann'), ('_:kg:2', 'target', 'Bo'),
      ('_:kg:2', 'since', '2019')]
     >>> road = "Arden", "ROAD", "Bray"
     >>> next(edge_row(Path("kg.csv"), 2, ("", ""), road, [("length_km", "42")]))
