@@ -99,8 +99,8 @@ def is_other_end(column: int, topics: Sequence[Topic], found: Rows) -> bool:
 def doers(verb: str, rows: Rows) -> list[int]:
     """The relations to those who do what a verb says.
 
-    Exporters export, and recipients receive. What a purchase's verb is said of is where
-    such edges begin.
+    Exporters export, and recipients receive. By another verb of such edges it is where
+    they begin.
     """
     graph = rows.graph
     names = {i: graph.relation_names[i] for i in rows.columns}
