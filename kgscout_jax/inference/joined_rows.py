@@ -17,12 +17,13 @@ from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.aggregate import aggregate_number, column_of
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.row_answers import columns_called
 from kgscout_jax.inference.rows import Rows
 from kgscout_jax.inference.topic_neighbours import Topic
 from kgscout_jax.inference.topic_rows import (
     MAX_ROWS,
+    asked_columns,
     doers,
+    entities_of,
     is_other_end,
     linked_topics,
     name_columns,
@@ -80,11 +81,9 @@ def joined_row_values(
     values = rows.triplets[rows.triplets[:, 1] == column]
     if asked.is_any and len(values) > 1:
         return _sum(column, values, graph)
-    tails = np.unique(values[:, 2])
-    if len(topics) == 1 and asked.form == "time" and len(tails) > 1:
+    if len(topics) == 1 and asked.form == "time" and len(np.unique(values[:, 2])) > 1:
         return None
-    answers = EntitySet.of(tails, (column, TAIL), MATCH_PROBABILITY, counted=False)
-    return answers and answers.shown_by(rows.rows, column)
+    return rows.answers(rows.rows, column, column)
 
 
 def _sum(
@@ -110,7 +109,8 @@ def _few_rows(asked: RowQuestion, topics: Sequence[Topic], found: Rows) -> Rows 
     elif len(topics) > 1:
         most = MAX_SHARED
     else:
-        is_open = asked.is_any or asked.form == "time" or _asks_object(asked, found)
+        is_open = asked.is_any or asked.form == "time"
+        is_open = is_open or (asked.form == "name" and _asks_object(topics, found))
         most = MAX_ROWS if is_open else 0
     return found if 0 < len(found.rows) <= most else None
 
@@ -130,18 +130,18 @@ def _year_of(name: str) -> int | None:
     return int(name) if is_year(name) else parts[0] if parts else None
 
 
-def _asks_object(asked: RowQuestion, found: Rows) -> bool:
-    """Whether a question asks for what is done, and not for whom.
+def _asks_object(topics: Sequence[Topic], found: Rows) -> bool:
+    """Whether a question for a name asks for what is done, and not for whom.
 
     "What does X export" is not what X ``EXPORTS_TO``, without the preposition.
     """
     graph = found.graph
-    _, ids = graph.by_head.rows(graph.find_all(found.names))
+    _, ids = graph.by_head.rows(entities_of(topics))
     relations = np.unique(graph.triplets[ids, 1]).tolist()
     names = [relation_words(graph.relation_names[each]) for each in relations]
     said = {*WORD.findall(found.rest.casefold())}
     stems = {stem(word) for word in said}
-    return asked.form == "name" and any(
+    return any(
         len(name) > 1 and name[-1] in PREPOSITIONS - said and stem(name[0]) in stems
         for name in names
     )
@@ -167,16 +167,15 @@ def _called(topics: Sequence[Topic], found: Rows) -> list[int]:
 
     They are called so, or lead to the other end, or to who does what the verb says.
     """
-    kind, names = asked_kind(found.text, found.names), name_columns(topics, found)
+    kind = asked_kind(found.text, found.names)
     if kind is None:
         return []
-    called = [i for i in columns_called(kind.nouns, found) if i in names]
-    ends = called or [i for i in names if is_other_end(i, topics, found)]
-    if ends:
-        return ends
+    asked_for = asked_columns(kind.nouns, topics, found)
+    if asked_for or " by " in found.rest:
+        return asked_for
     verbs = map(stem, WORD.findall(found.rest.casefold()))
     by_verb = {i for verb in verbs for i in doers(verb, found)}
-    return [i for i in names if i in by_verb and " by " not in found.rest]
+    return [i for i in name_columns(topics, found) if i in by_verb]
 
 
 def _names(kind: Kind | None, topics: Sequence[Topic], found: Rows) -> list[int]:

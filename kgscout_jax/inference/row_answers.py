@@ -33,13 +33,10 @@ from kgscout_jax.retrieve.value_test import WEIGHTS
 from kgscout_jax.text.aggregate_question import aggregate_question
 from kgscout_jax.text.asked_kind import asked_kind
 from kgscout_jax.text.count_question import as_how_many, asks_for_count
-from kgscout_jax.text.kinds import HEAD, TAIL, base_noun, singular
+from kgscout_jax.text.kinds import HEAD, base_noun, singular
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question_parser import value_question
-from kgscout_jax.text.value_words import (
-    relation_keys,
-    word_key,
-)
+from kgscout_jax.text.value_words import relation_keys, word_key
 from kgscout_jax.text.values import is_year, quantity_of
 from kgscout_jax.text.words import WORD
 
@@ -199,12 +196,8 @@ def _winner(text: str, found: Rows) -> EntitySet | None:
         return None
     if best.unread or not best.values:
         return None  # what cannot be read might pass
-    passed = test.passed(best, [*best.values])
-    winners = rows[np.isin(rows[:, 0], passed) & (rows[:, 1] == column)]
-    answers = EntitySet.of(
-        np.unique(winners[:, 2]), (column, TAIL), MATCH_PROBABILITY, counted=False
-    )
-    return answers and answers.shown_by(np.array(passed), measure)
+    passed = np.array(test.passed(best, [*best.values]))
+    return found.answers(passed, column, measure)
 
 
 def _asked_column(

@@ -18,8 +18,6 @@ from kgscout_jax.inference.entity_set import EntitySet
 from kgscout_jax.inference.row_answers import MAX_ROWS, MAX_TRIPLETS
 from kgscout_jax.inference.rows import Rows
 from kgscout_jax.inference.topic_rows import doers
-from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
-from kgscout_jax.text.kinds import TAIL
 from kgscout_jax.text.row_question import AMOUNT_KEYS
 from kgscout_jax.text.stems import stem
 from kgscout_jax.text.value_words import relation_keys
@@ -53,12 +51,8 @@ def largest_total(text: str, graph: KnowledgeGraph) -> EntitySet | None:
         entities, sums = totals
         best = sums.max() if match["most"].casefold() == "most" else sums.min()
         winners = entities[np.isclose(sums, best)]
-        side = ends[0], TAIL
-        answers = EntitySet.of(winners, side, MATCH_PROBABILITY, counted=False)
         won = np.isin(rows.triplets[:, 2], winners) & (rows.triplets[:, 1] == ends[0])
-        return answers and answers.shown_by(
-            np.unique(rows.triplets[won, 0]), amounts[0]
-        )
+        return rows.answers(np.unique(rows.triplets[won, 0]), ends[0], amounts[0])
     return None
 
 

@@ -14,11 +14,10 @@ from kgscout_jax.graph.read.edge_kinds import kind_verbs
 from kgscout_jax.graph.row_id import table_of_row
 from kgscout_jax.graph.string_table import texts_of
 from kgscout_jax.inference.class_members import class_relations
-from kgscout_jax.inference.topic_neighbours import (
-    Topic,
-    without_topic,
-)
-from kgscout_jax.text.kinds import base_noun
+from kgscout_jax.inference.entity_set import EntitySet
+from kgscout_jax.inference.topic_neighbours import Topic, without_topic
+from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
+from kgscout_jax.text.kinds import TAIL, base_noun
 from kgscout_jax.text.relation_words import relation_words
 from kgscout_jax.text.value_question_parser import NUMERALS, ORDINALS
 from kgscout_jax.text.value_words import (
@@ -79,6 +78,23 @@ class Rows:
     def with_rows(self, rows: Int[np.ndarray, "w"], rest: str) -> Rows:
         """Some of the rows, and what of the question does not choose them."""
         return replace(self, rows=rows, rest=rest)
+
+    def answers(
+        self, passed: Int[np.ndarray, "p"], column: int, measure: int
+    ) -> EntitySet | None:
+        """What some of the rows lead to, shown by these and what was compared of them.
+
+        Args:
+            passed: these rows.
+            column: the relation to what is asked for.
+            measure: the relation to what was compared.
+        """
+        rows = self.triplets
+        won = np.isin(rows[:, 0], passed) & (rows[:, 1] == column)
+        found = EntitySet.of(
+            np.unique(rows[won, 2]), (column, TAIL), MATCH_PROBABILITY, counted=False
+        )
+        return found and found.shown_by(passed, measure)
 
     @cached_property
     def triplets(self) -> Int[np.ndarray, "m 3"]:

@@ -13,20 +13,18 @@ import numpy as np
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.inference.compared_values import test_of
 from kgscout_jax.inference.entity_set import EntitySet
-from kgscout_jax.inference.row_answers import columns_called
 from kgscout_jax.inference.rows import Rows
 from kgscout_jax.inference.topic_neighbours import Topic
 from kgscout_jax.inference.topic_rows import (
-    is_other_end,
+    asked_columns,
     linked_topics,
-    name_columns,
     rows_of_topics,
     unexplained_words,
 )
 from kgscout_jax.inference.topics import SearchStart
 from kgscout_jax.inference.value_answers import MATCH_PROBABILITY
 from kgscout_jax.text.asked_kind import asked_kind
-from kgscout_jax.text.kinds import HEAD, TAIL
+from kgscout_jax.text.kinds import HEAD
 from kgscout_jax.text.value_question import ValueQuestion
 from kgscout_jax.text.value_question_parser import value_question
 from kgscout_jax.text.words import WORD
@@ -97,7 +95,7 @@ def _passed(
     if attribute.unread or not attribute.values:
         return None  # what cannot be read might pass
     are_rows = bool(nouns & rows.class_nouns)
-    columns = [] if are_rows else _asked_columns(nouns, topics, rows)
+    columns = [] if are_rows else asked_columns(nouns, topics, rows)
     if not are_rows and len(columns) != 1:
         return None
     said = nouns | _TIMES if is_dated else nouns
@@ -107,20 +105,4 @@ def _passed(
     if are_rows:
         side = measure, HEAD
         return EntitySet.of(passed, side, MATCH_PROBABILITY, counted=False)
-    won = np.isin(triplets[:, 0], passed) & (triplets[:, 1] == columns[0])
-    answers = EntitySet.of(
-        np.unique(triplets[won, 2]),
-        (columns[0], TAIL),
-        MATCH_PROBABILITY,
-        counted=False,
-    )
-    return answers and answers.shown_by(passed, measure)
-
-
-def _asked_columns(
-    nouns: frozenset[str], topics: Sequence[Topic], rows: Rows
-) -> list[int]:
-    """The relations to what is asked for: called so, or to the other end."""
-    names = name_columns(topics, rows)
-    called = [i for i in columns_called(nouns, rows) if i in names]
-    return called or [i for i in names if is_other_end(i, topics, rows)]
+    return rows.answers(passed, columns[0], measure)

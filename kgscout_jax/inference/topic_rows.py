@@ -10,7 +10,7 @@ from jaxtyping import Int
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.read.edge_kinds import edge_kind, kind_verbs
 from kgscout_jax.inference.class_topics import without_class_topics
-from kgscout_jax.inference.row_answers import rows_with_heads
+from kgscout_jax.inference.row_answers import columns_called, rows_with_heads
 from kgscout_jax.inference.row_ends import END_VERBS, may_mean_end, verbs_of_end
 from kgscout_jax.inference.rows import START_WORDS, Rows, is_plain_number
 from kgscout_jax.inference.topic_neighbours import Topic, joined_to
@@ -94,6 +94,15 @@ def is_other_end(column: int, topics: Sequence[Topic], found: Rows) -> bool:
     ends = [joined_to(each, found.graph)[0] for each in entities_of(topics).tolist()]
     tails = found.triplets[found.triplets[:, 1] == column, 2]
     return bool(np.isin(tails, np.concatenate(ends)).all())
+
+
+def asked_columns(
+    nouns: frozenset[str], topics: Sequence[Topic], found: Rows
+) -> list[int]:
+    """The relations of rows to what nouns ask for: called so, or to the other end."""
+    names = name_columns(topics, found)
+    called = [i for i in columns_called(nouns, found) if i in names]
+    return called or [i for i in names if is_other_end(i, topics, found)]
 
 
 def doers(verb: str, rows: Rows) -> list[int]:

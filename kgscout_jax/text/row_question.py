@@ -19,8 +19,8 @@ _HOW_MUCH = re.compile(r"how much(?: money)?\b", re.I)
 _HOW = re.compile(r"how (\w+)\b(?: (?:an?|the)\b)?", re.I)
 _HOW_MANY = re.compile(r"how many (\w+)\b", re.I)
 _NAME = re.compile(r"(who|whom|where|what) (?!(?:is|was|are|were)\b)\w", re.I)
-_WHICH = re.compile(r"which (?!of\b)\w+|what (?:country|city|company|person)\b", re.I)
 """A walk finds what something is called: "what is the surface of"."""
+_WHICH = re.compile(r"which (?!of\b)\w+|what (?:country|city|company|person)\b", re.I)
 _KINDS: dict[str, Kind] = {"who": "person", "whom": "person", "where": "place"}
 _AMOUNT = "amount value price cost sum total salary wage fee quantity volume"
 _MEASURES = ADJECTIVE_MEASURES | {"far": "distance length"}

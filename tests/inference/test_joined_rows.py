@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from kgscout_jax.graph.knowledge_graph import KnowledgeGraph
 from kgscout_jax.graph.link.graph_index import linker_of
-from kgscout_jax.graph.read.options import ReadOptions
 from kgscout_jax.inference.entity_sets import entity_set
 from kgscout_jax.inference.topics import search_start
 
@@ -60,11 +59,7 @@ def graphs(tmp_path_factory):
     texts |= {"investments": INVESTMENTS, "friends": FRIENDS, "packages": PACKAGES}
     for name, text in texts.items():
         (folder / f"{name}.csv").write_text(text)
-    options = ReadOptions()
-    return {
-        name: KnowledgeGraph.open(folder / f"{name}.csv", options=options)
-        for name in texts
-    }
+    return {name: KnowledgeGraph.open(folder / f"{name}.csv") for name in texts}
 
 
 def said(question: str, graph: KnowledgeGraph) -> str | None:

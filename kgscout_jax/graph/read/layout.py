@@ -91,29 +91,35 @@ class Layout:
             return self.extra
         if options.columns or self.doubt is not None:
             return []
-        rows = [row for row in self.sample[self.skip_first :] if len(row) == self.width]
         names = {i: property_name(self.header[i]) for i in self.extra}
         # Gephi says of each edge that it is directed.
         return [
             i
             for i, name in names.items()
-            if not all(is_of_edge_alone(name, value) for value in _values(rows, i))
+            if not all(
+                is_of_edge_alone(name, value) for value in _values(self._rows, i)
+            )
         ]
 
     def remark_properties(self, path: Path, options: ReadOptions) -> str | None:
         """What to tell about further columns of triplets; None for nothing."""
-        read = {*self.edge_properties(options)}
         named = {i: property_name(self.header[i]) for i in self.extra}
-        kept = ", ".join(name for i, name in named.items() if i in read)
-        rest = ", ".join(name for i, name in named.items() if i not in read)
         if options.columns or self.dated or not named:
             return None
+        read = {*self.edge_properties(options)}
+        kept = ", ".join(name for i, name in named.items() if i in read)
+        rest = ", ".join(name for i, name in named.items() if i not in read)
         said = [
             f"{kept}: read as facts about both ends (--columns HEAD,RELATION,TAIL "
             "leaves them out)" * bool(kept),
             f"{rest}: left out (--properties reads them)" * bool(rest),
         ]
         return f"{path}: further columns: " + "; ".join(filter(None, said))
+
+    @property
+    def _rows(self) -> list[list[str]]:
+        """The first rows that have all cells, without the header."""
+        return [row for row in self.sample[self.skip_first :] if len(row) == self.width]
 
     @property
     def is_described(self) -> bool:
@@ -131,7 +137,6 @@ class Layout:
         """What to tell about a doubtful layout: the first triplets, and a remedy."""
         if self.doubt is None:
             return None
-        rows = [row for row in self.sample[self.skip_first :] if len(row) == self.width]
         triplets = ", ".join(
             "({}, {}, {})".format(
                 *(
@@ -143,7 +148,7 @@ class Layout:
                     )
                 )
             )
-            for row in rows[:3]
+            for row in self._rows[:3]
         )
         return (
             f"{path}: {self.doubt}; read as {triplets} ...; "
